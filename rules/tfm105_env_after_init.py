@@ -71,7 +71,7 @@ class EnvAfterInit(Rule):
         "TF_GPU",
         "TF_FORCE_GPU",
         SET_FROM_FILES,
-        r"(?:TF_|CUDA_)\w*(?:GROW|GROT|MEM|FRACTION|ALLOC|DEVI[CS]|GPU)",
+        r"(?:TF_|CUDA_)\w{0,60}(?:GROW|GROT|MEM|FRACTION|ALLOC|DEVI[CS]|GPU)",
     )
     whole_program = True
     fixable = "sometimes"

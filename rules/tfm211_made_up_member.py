@@ -76,7 +76,7 @@ class MadeUpMember(Rule):
         "memory_info",
         "ConfigProto|GPUOptions",
         r"\bSession\(",
-        r"distribute\.\w*\.?\w*(?:Strategy|Resolver)",
+        r"distribute\.\w{0,60}\.?\w{0,60}(?:Strategy|Resolver)",
     )
     fixable = "sometimes"
 

@@ -91,7 +91,7 @@ class EnvBadValue(Rule):
         SET_FROM_FILES,
         "TF_CUDNN",
         "CUDA_DEVICE_ORDER",
-        r"(?:TF_|CUDA_)\w*(?:GROW|GROT|MEM|FRACTION|ALLOC|DEVI[CS]|GPU)",
+        r"(?:TF_|CUDA_)\w{0,60}(?:GROW|GROT|MEM|FRACTION|ALLOC|DEVI[CS]|GPU)",
         "GPU_ALLO[CW]",
         "XLA_PYTHON_CLIENT",
     )

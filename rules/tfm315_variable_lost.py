@@ -79,7 +79,7 @@ class VariableLost(Rule):
         "TF_GPU",
         "TF_FORCE_GPU",
         "TF_CUDNN",
-        r"(?:TF_|CUDA_)\w*(?:GROW|GROT|MEM|FRACTION|ALLOC|DEVI[CS]|GPU)",
+        r"(?:TF_|CUDA_)\w{0,60}(?:GROW|GROT|MEM|FRACTION|ALLOC|DEVI[CS]|GPU)",
         "GPU_ALLO[CW]",
         "XLA_PYTHON_CLIENT",
     )

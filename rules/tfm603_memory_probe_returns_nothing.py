@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from tfmemlint.interpreter.program import Program
 
 _PROBE = re.compile(r"(?:^|_)(?:mem|memory|vram|usage|allocated)(?:_|$)|[a-z]Memory|[a-z]Usage", re.IGNORECASE)
-_NAMED = re.compile(r"def \w*(?:mem|vram|usage|allocated)", re.IGNORECASE)
+_NAMED = re.compile(r"def \w{0,60}(?:mem|vram|usage|allocated)", re.IGNORECASE)
 _ABOUT = re.compile(r"mem|vram|gpu", re.IGNORECASE)
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -77,7 +77,7 @@ class MemoryProbeReturnsNothing(Rule):
     code = "TFM603"
     name = "memory-probe-returns-nothing"
     severity = Severity.ERROR
-    triggers = (r"(?i:def \w*(?:memory|vram|usage))", r"(?i:class \w*memory)")
+    triggers = (r"(?i:def \w{0,60}(?:memory|vram|usage))", r"(?i:class \w{0,60}memory)")
     fixable = "sometimes"
 
     def check(self, program: Program) -> Iterator[Finding]:

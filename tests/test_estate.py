@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import threading
@@ -207,6 +208,9 @@ def test_lists_that_cannot_be_followed(clones: Path, text: str, words: str, caps
     assert words in capsys.readouterr().err
     assert not (clones.parent / "out").exists()
     assert estate("nonexistent", "--out", "out", "--serial") == FAILED
+    os.mkfifo("pipe")
+    assert estate("pipe", "--out", "out", "--serial") == FAILED
+    assert estate(os.devnull, "--out", "out", "--serial") == FAILED
 
 
 @pytest.mark.parametrize("name", ["a_clean_filter", "hooks", "hooks_from_the_working_tree", "fsmonitor", "aliases"])

@@ -116,6 +116,9 @@ PYTHON: dict[str, tuple[int, Attack]] = {
 
 OTHERS: dict[str, tuple[int, Attack]] = {
     "blanks behind a variable": (8_000, _file(".env", lambda n: f"CUDA_VISIBLE_DEVICES={' ' * n}\nX={' ' * n}\n")),
+    "blanks in a variable": (8_000, _file(".env", lambda n: f"CUDA_VISIBLE_DEVICES=a{' ' * n}b\n")),
+    "braces in a script": (1_000, _file("run.sh", lambda n: f"CUDA_VISIBLE_DEVICES={'{,' * n} python train.py\n")),
+    "names that are long": (4_000, _script(lambda n: f"{'TF_Z' * n} = '{'CUDA_Z' * n} Session({'Session(' * n}'\n")),
     "blanks in a script": (
         8_000,
         _file("run.sh", lambda n: f"export CUDA_VISIBLE_DEVICES={' ' * n}\nexport X={' ' * n}\n"),

@@ -16,9 +16,10 @@ from tfmemlint.sources.config_files.templates import HIDDEN, masked
 from tfmemlint.sources.config_files.text_places import Places
 
 _LINE = re.compile(
-    r"[ \t]*(?P<export>export[ \t]+)?(?P<name>[^\s=#\"'$]+)=(?P<given>\"[^\"\\\n]*\"|'[^'\n]*'|[^\s#\"'][^\n]*?|)"
-    r"(?P<rest>[ \t]+#[^\n]*|[ \t\r]*)$"
+    r"[ \t]*(?P<export>export[ \t]+)?(?P<name>[^\s=#\"'$]+)=(?P<given>\"[^\"\\\n]*\"|'[^'\n]*'|[^\s#\"'][^\n]*|)"
+    r"(?:[ \t]+#[^\n]*|[ \t\r]*)$"
 )
+_COMMENT = re.compile(r"[ \t]#")
 
 
 def read_dotenv(text: str) -> ConfigurationRead:
@@ -29,16 +30,25 @@ def read_dotenv(text: str) -> ConfigurationRead:
     for line in masked(text).split("\n"):
         found = _LINE.fullmatch(line) if len(line) < 100_000 else None
         if found is not None and is_name(found["name"]):
-            raw = found["given"]
+            raw = _without_comment(found["given"])
             quote: str | None = raw[0] if raw[:1] in ("'", '"') and raw[0] not in raw[1:-1] else ""
             value: str | None = raw[1:-1] if quote else raw
             if HIDDEN in raw or "$" in raw or "\\" in raw or "`" in raw:
                 value, quote = None, None
             start, end = at + found.start("name"), at + found.end("name")
-            given = places.span(at + found.start("given"), at + found.end("given"))
-            statement = places.span(start, at + found.end("given"))
+            given_end = at + found.start("given") + len(raw)
+            given = places.span(at + found.start("given"), given_end)
+            statement = places.span(start, given_end)
             out.settings.append(
                 VariableSetting(found["name"], value, places.span(start, end), given, statement, FILE, quote)
             )
         at += len(line) + 1
     return out
+
+
+def _without_comment(given: str) -> str:
+    """Return a value without the comment and the blanks after it."""
+    if given[:1] in ("'", '"'):
+        return given
+    comment = _COMMENT.search(given)
+    return given[: comment.start()].rstrip(" \t") if comment is not None else given.rstrip(" \t\r")

@@ -7,9 +7,13 @@ import os
 import re
 from dataclasses import dataclass
 
+from tfmemlint.sources.regular import read_regular
+
 _URL = re.compile(r"(?:https?|ssh|git|file)://[^\s\0]+|[\w.-]+@[\w.-]+:[^\s\0]+")
 """Matches what is cloned. Other transports (``ext::``) run commands, and are refused."""
 
+_MAX_LIST_BYTES = 64 * 2**20
+"""Bytes of a list that are read: more than half a million repositories."""
 _MAX_NAME_CHARACTERS = 50
 """Characters of a repository's name; one of UTF-8 takes four bytes, and names of files may have 255."""
 
@@ -55,8 +59,7 @@ def repositories(place: str) -> list[Repository]:
         sources = [path for path in folders if os.path.lexists(os.path.join(path, ".git"))] or folders
     else:
         try:
-            with open(place, encoding="utf-8") as file:
-                lines = [line.strip() for line in file]
+            lines = [line.strip() for line in read_regular(place, _MAX_LIST_BYTES).decode("utf-8").splitlines()]
         except (OSError, ValueError) as error:
             raise ListError(f"{place}: {getattr(error, 'strerror', None) or 'is no list: not UTF-8'}") from None
         sources = [line for line in lines if line and not line.startswith("#")]
@@ -65,14 +68,15 @@ def repositories(place: str) -> list[Repository]:
     above = os.path.dirname(os.path.abspath(place))
     base = os.getcwd() if os.path.isdir(place) else above
     found: dict[str, Repository] = {}
+    numbers: dict[str, int] = {}
     for source in dict.fromkeys(sources):
         if "::" in source.partition("/")[0] or (re.match(r"[a-z+-]+://", source) and not _URL.fullmatch(source)):
             raise ListError(f"{place}: {source}: only https, http, ssh, git and file are cloned")
         full = source if _URL.fullmatch(source) else os.path.abspath(os.path.join(base, os.path.expanduser(source)))
         name = plain = _name(full)
-        number = 2
         while name in found:
-            name, number = f"{plain}~{number}", number + 1
+            numbers[plain] = numbers.get(plain, 1) + 1
+            name = f"{plain}~{numbers[plain]}"
         found[name] = Repository(name, full)
     return [found[name] for name in sorted(found)]
 

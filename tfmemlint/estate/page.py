@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import os
 from collections import Counter
@@ -57,7 +58,8 @@ def _date() -> str:
     """Return the day: that of ``SOURCE_DATE_EPOCH`` where it is set (https://reproducible-builds.org)."""
     stated = os.environ.get("SOURCE_DATE_EPOCH", "")
     now = datetime.datetime.now(datetime.timezone.utc)
-    if stated.isdigit():
+    # A number that is no day, or of too many digits, is passed over.
+    with contextlib.suppress(ValueError, OverflowError, OSError):
         now = datetime.datetime.fromtimestamp(int(stated), datetime.timezone.utc)
     return now.strftime("%Y-%m-%d")
 

@@ -10,17 +10,17 @@ from __future__ import annotations
 from tfmemlint.facts.line_search import Group
 
 TRIGGERS: tuple[Group, ...] = (
-    ('CUDA_', False, '(?:TF_|CUDA_)\\w*(?:GROW|GROT|MEM|FRACTION|ALLOC|DEVI[CS]|GPU)'),
+    ('CUDA_', False, '(?:TF_|CUDA_)\\w{0,60}(?:GROW|GROT|MEM|FRACTION|ALLOC|DEVI[CS]|GPU)'),
     ('ConfigProto', False, 'ConfigProto|ConfigProto|GPUOptions'),
     ('DEVICE', False, 'CUDA_DEVICE_ORDER|VISIBLE_DEVICES'),
     ('Device', False, '(?:Logical|Virtual)Device|nvmlDeviceGetHandle'),
     ('GPU', False, 'ConfigProto|GPUOptions|GPUOptions|GPU_ALLO[CW]|TF_FORCE_GPU|TF_GPU|TF_GPU_ALLOCATOR|\\b(?:tf|tensorflow|K|backend|experimental|extended)\\.[\\w.]*(?:[Mm]emory|gpu|GPU|vram)|\\b(?:tf|tensorflow|K|backend|experimental|extended)\\.[\\w.]*(?:[Mm]emory|gpu|GPU|vram|growth)'),
     ('Session', False, 'InteractiveSession|Monitored\\w*Session|\\bSession\\('),
-    ('TF_', False, '(?:TF_|CUDA_)\\w*(?:GROW|GROT|MEM|FRACTION|ALLOC|DEVI[CS]|GPU)|TF_CUDNN'),
+    ('TF_', False, '(?:TF_|CUDA_)\\w{0,60}(?:GROW|GROT|MEM|FRACTION|ALLOC|DEVI[CS]|GPU)|TF_CUDNN'),
     ('XLA_PYTHON_CLIENT', False, 'XLA_PYTHON_CLIENT'),
     ('_device', False, '(?:logical|physical|visible)_device|(?:logical|physical|visible|local)_device|(?:logical|physical|visible|virtual)_device|(?:logical|virtual)_device|(?:logical|virtual|visible|physical)_device|(?:logical|virtual|visible|physical|local)_device|get_device_details|gpu_device_name|local_device|visible_device'),
     ('_session', False, '(?:set|clear)_session|clear_session|set_session'),
-    ('distribute.', False, 'distribute\\.\\w*\\.?\\w*(?:Strategy|Resolver)'),
+    ('distribute.', False, 'distribute\\.\\w{0,60}\\.?\\w{0,60}(?:Strategy|Resolver)'),
     ('emory', False, '\\b(?:tf|tensorflow|K|backend|experimental|extended)\\.[\\w.]*(?:[Mm]emory|gpu|GPU|vram)|\\b(?:tf|tensorflow|K|backend|experimental|extended)\\.[\\w.]*(?:[Mm]emory|gpu|GPU|vram|growth)|contrib\\.memory|gpu_memory|memory_(?:fraction|growth|limit|optimi[sz]er)|memory_(?:growth|info|usage|stats)|memory_(?:info|usage|stats)|memory_(?:info|usage|stats|used|total)|memory_(?:limit|fraction)|memory_(?:total|used)|memory_fraction|memory_growth|memory_info|memory_stats|memory_usage|per_process_gpu_memory_fraction'),
     ('enable_eager_execution', False, 'enable_eager_execution'),
     ('environ.update(', False, '\\bload_dotenv|\\benviron\\.update\\('),
@@ -29,7 +29,7 @@ TRIGGERS: tuple[Group, ...] = (
     ('growth', False, '\\b(?:tf|tensorflow|K|backend|experimental|extended)\\.[\\w.]*(?:[Mm]emory|gpu|GPU|vram|growth)|allow_growth'),
     ('keras', False, '\\bkeras[\\w. ,()]*(?:[Mm]emory|[Gg]rowth|gpu|GPU|vram|cuda|session|device)'),
     ('load_dotenv', False, '\\bload_dotenv|\\benviron\\.update\\('),
-    ('memory', True, '(?i:class \\w*memory)|(?i:def \\w*(?:memory|vram|usage))'),
+    ('memory', True, '(?i:class \\w{0,60}memory)|(?i:def \\w{0,60}(?:memory|vram|usage))'),
     ('noqa', True, '(?i:(?:noqa|tfmemlint:)[^\\n]*TFM\\d)'),
     ('parallelism_threads', False, 'parallelism_threads'),
     ('set_int', False, 'set_int(?:ra|er)_op_'),
@@ -40,9 +40,9 @@ TRIGGERS: tuple[Group, ...] = (
     ('tfmemlint:', False, 'tfmemlint:'),
     ('tfmemlint:', True, '(?i:(?:noqa|tfmemlint:)[^\\n]*TFM\\d)'),
     ('tritonserver', False, 'tritonserver'),
-    ('usage', True, '(?i:def \\w*(?:memory|vram|usage))'),
+    ('usage', True, '(?i:def \\w{0,60}(?:memory|vram|usage))'),
     ('vram', False, '\\b(?:tf|tensorflow|K|backend|experimental|extended)\\.[\\w.]*(?:[Mm]emory|gpu|GPU|vram)|\\b(?:tf|tensorflow|K|backend|experimental|extended)\\.[\\w.]*(?:[Mm]emory|gpu|GPU|vram|growth)'),
-    ('vram', True, '(?i:def \\w*(?:memory|vram|usage))'),
+    ('vram', True, '(?i:def \\w{0,60}(?:memory|vram|usage))'),
 )
 """The triggers of the tool's own rules."""
 

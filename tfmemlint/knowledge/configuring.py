@@ -27,7 +27,7 @@ INTENT_WORDS = ("growth", "memory", "gpu", "cuda", "visible", "environ", "putenv
 """Lower-case substrings, at least one of which occurs in all code that states an intent about GPU memory, even through
 a helper function: names of the kinds of intent, and names that set an environment variable or session options."""
 
-LATE_WORDS = r"VISIBLE_DEVICES|TF_GPU|TF_FORCE_GPU|(?:TF_|CUDA_)\w*(?:GROW|GROT|MEM|FRACTION|ALLOC|DEVI[CS]|GPU)"
+LATE_WORDS = r"VISIBLE_DEVICES|TF_GPU|TF_FORCE_GPU|(?:TF_|CUDA_)\w{0,60}(?:GROW|GROT|MEM|FRACTION|ALLOC|DEVI[CS]|GPU)"
 """A regular expression for variables that may come too late, whether or not anything else is configured."""
 LATE_PARTS = ("VISIBLE_DEVICES", "TF_", "CUDA_")
 """Parts of which every match of `LATE_WORDS` has one."""
@@ -36,7 +36,7 @@ OTHER_WORDS = r"\bSession\b|InteractiveSession|ConfigProto|GPUOptions|TF_GPU_ALL
 allocator without reports, what makes the GPU devices to list them."""
 OTHER_PARTS = ("Session", "ConfigProto", "GPUOptions", "TF_GPU_ALLOCATOR", "list_local_devices")
 """Parts of which every match of `OTHER_WORDS` has one."""
-_OF_SESSIONS = ("ConfigProto", "GPUOptions", "gpu_options", r"Session\([^)\n]*config")
+_OF_SESSIONS = ("ConfigProto", "GPUOptions", "gpu_options", r"Session\([^)\n]{0,200}config")
 _LISTED = ("physical_devices", "logical_devices", "list_local_devices", "memory_(?:info|stats|usage)")
 ABOUT_MEMORY = "|".join((*WORDS, LATE_WORDS, *_OF_SESSIONS, *_LISTED))
 """A regular expression for a text that configures or measures GPU memory, of which only the words are known."""

@@ -121,7 +121,7 @@ OTHERS: Mapping[str, str] = {
 """The library to which a made-up variable belongs."""
 
 _GROWTH = re.compile(r"TF_(?:\w+_)?(?:ALLOW|MEMORY|MEM|GPU|ENABLE|SET|FORCE)_GROWTH(?:_\w+)?")
-_FRACTION = re.compile(r"TF_(?:\w+_)?(?:GPU|MEMORY|MEM|VMEM)_(?:\w+_)?(?:FRACTION|PERCENT|PERCENTAGE|RATIO)")
+_FRACTION = re.compile(r"TF_(?:\w{1,40}_)?(?:GPU|MEMORY|MEM|VMEM)_(?:\w{1,40}_)?(?:FRACTION|PERCENT|PERCENTAGE|RATIO)")
 _LIMIT = re.compile(
     r"TF_(?:GPU|CUDA|MAX_GPU)_(?:MEMORY|MEM|VMEM|VRAM|MAX_MEMORY|MAX_MEM)_(?:LIMIT|MAX|CAP|SIZE)(?:_(?:IN_)?(?:MI?B|GI?B|BYTES))?"
     r"|TF_GPU_VMEM\w*"

@@ -54,7 +54,7 @@ _TRITON_OPTIONS = frozenset(
     }
 )
 _ABOUT_MEMORY = re.compile(
-    r"(?:gpu|process|tensorflow|tf|cuda|device).*(?:memory|mem\b|fraction|growth|limit)|memory.*(?:growth|fraction|limit)"
+    r"(?:gpu|process|tensorflow|tf|cuda|device).{0,60}(?:memory|mem\b|fraction|growth|limit)|memory.{0,60}(?:growth|fraction|limit)"
     r"|(?:allow|memory)[_-]?growth|per[_-]process"
 )
 _NUMBER = re.compile(r"\s*[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?", re.IGNORECASE)

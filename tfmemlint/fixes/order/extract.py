@@ -330,7 +330,7 @@ _GIVEN_ONCE = frozenset(
     {"parse_args", "parse_known_args", "parse_intermixed_args", "load", "safe_load", "read", "readline"}
 )
 _ENTRIES = frozenset({"input", "open"})
-_ENTRY_NAME = re.compile(r"(?:parse|get|read|load)\w*(?:arg|opt|flag|conf|cli)", re.IGNORECASE)
+_ENTRY_NAME = re.compile(r"(?:parse|get|read|load)\w{0,60}(?:arg|opt|flag|conf|cli)", re.IGNORECASE)
 
 
 def _assigned(file: CodeFile, before: Sequence[Statement], target: str) -> str | None:

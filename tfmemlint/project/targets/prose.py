@@ -43,7 +43,7 @@ _STATEMENT = re.compile(f"{_PRODUCT}{_MARKUP}{_BETWEEN}{_ORDER}{_NUMBER}{_AFTER}
 _ONLY_MAJOR = re.compile(r"(?:tensor[ -]?flow|tf)[- ]?v?[12]$", re.IGNORECASE)
 _SECOND_BOUND = re.compile(r"\s*(?:,\s*)?(?:and\s*)?(?P<order><=?)\s*[\"'`]?v?(?P<version>\d+(?:\.\d+)?)")
 _MATRIX = re.compile(
-    r"^\s*-?\s*[\"']?(?:tensorflow|tf|tensorflow[-_]version|tf[-_]version)[\"']?\s*[:=]\s*(?P<values>\[?[\"']?\d+\.\d+.*)$",
+    r"^\s*(?:-\s*)?[\"']?(?:tensorflow|tf|tensorflow[-_]version|tf[-_]version)[\"']?\s*[:=]\s*(?P<values>\[?[\"']?\d+\.\d+.*)$",
     re.IGNORECASE,
 )
 _VERSION = re.compile(r"(?<![\d.])(\d+\.\d+)(?:\.\d+)?(?![\d.]*\w)")

@@ -9,8 +9,8 @@ from typing import NamedTuple
 from tfmemlint.sources.config_files.names import NAME
 from tfmemlint.sources.config_files.shell.lexer import Word
 
-_EXPANDED = re.compile(r"\A(?:[^'\"]*:)?~|\A[^'\"]*\{[^'\"]*(?:,|\.\.)[^'\"]*\}")
-"""Unquoted values that a shell expands: ``~``, ``{a,b}``."""
+_UNQUOTED = re.compile(r"[^'\"]*")
+_SEVERAL = re.compile(r",|\.\.")
 _LOOKS_LIKE_NAME = re.compile(r"[^\x00-\x20\x7f!-/:-@\[-^`{-~]+(?=\+?=)")
 """Letters, digits and underscores, and whatever is not ASCII."""
 
@@ -44,7 +44,7 @@ def assignment(word: Word, how: str = "prefix") -> Given | None:
     if word.value is not None and raw[name.end()] != "+":
         value = word.value[name.end() + 1 :] if word.value.startswith(name[0] + "=") else None
     given = raw[after:]
-    if value is not None and not whole and _EXPANDED.search(given) is not None:
+    if value is not None and not whole and _is_expanded(given):
         value = None
     start = word.start + shift
     quote: str | None = ""
@@ -89,6 +89,16 @@ def disguised_export(words: Sequence[Word]) -> list[Given]:
         start, end = words[0].start, words[0].start + len(first)
         found.insert(0, Given(name.strip(), value, start, end, start, end, None, "export"))
     return found
+
+
+def _is_expanded(given: str) -> bool:
+    """True if a shell expands a value before its first quote: ``~``, ``a:~``, ``{a,b}``."""
+    match = _UNQUOTED.match(given)
+    plain = match[0] if match is not None else ""
+    if plain.startswith("~") or ":~" in plain:
+        return True
+    separator = _SEVERAL.search(plain, plain.find("{") + 1) if "{" in plain else None
+    return separator is not None and "}" in plain[separator.end() :]
 
 
 def _name(raw: str) -> re.Match[str] | None:
