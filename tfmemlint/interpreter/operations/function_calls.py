@@ -128,7 +128,8 @@ def _leave_out(context: Context, function: Function, args: Sequence[Value], keyw
         set_field_of(context, function.bound, ANY_NAME, UNKNOWN)
     forget_fields(context, function)
     cells = context.altered_cells.get(id(function.node), ())
-    held = [value for (holder, _), value in context.heap.items() if holder is function.bound]
+    bound = function.bound
+    held = [value for (holder, _), value in context.heap.items() if holder is bound] if bound is not None else []
     for value in (*map(as_made, cells), *held):
         forget_contents(context, value)
     return UNKNOWN

@@ -5,6 +5,8 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import compress
+from operator import is_not
 
 from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.frames import Heap, Snapshot
@@ -98,8 +100,8 @@ def join_names(mine: dict[str, Value], theirs: dict[str, Value], used: set[int])
         # A name that some way does not bind means nothing else there: what is called by it is what another way binds.
         mine[name] = theirs[name] if is_called(theirs[name]) else join(None, theirs[name])
         lose(theirs[name], used)
-    others = map(theirs.get, mine)
-    for name, value, other in [row for row in zip(mine, mine.values(), others, strict=True) if row[1] is not row[2]]:
+    for name, value in list(compress(mine.items(), map(is_not, map(theirs.get, mine), mine.values()))):
+        other = theirs.get(name)
         if other is None and is_called(value):
             continue
         mine[name] = join(value, other)
@@ -110,9 +112,9 @@ def join_names(mine: dict[str, Value], theirs: dict[str, Value], used: set[int])
 
 def joined_heap(mine: Heap, theirs: Heap, used: set[int]) -> Heap:
     joined = dict(mine)
-    values = map(mine.get, theirs)
-    for key, value, other in [row for row in zip(theirs, values, theirs.values(), strict=True) if row[1] is not row[2]]:
-        holder = key[0]
+    # Of thousands of contents a few differ: they are picked out without a step of Python's for each of the others.
+    for key, other in list(compress(theirs.items(), map(is_not, map(mine.get, theirs), theirs.values()))):
+        value, holder = mine.get(key), key[0]
         joined[key] = join(value, other) if type(holder) is not Cell else join_contents(holder, value, other)
         if joined[key] == UNKNOWN:
             lose(value, used)
