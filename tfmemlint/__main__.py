@@ -8,6 +8,7 @@ imports this one before that place is known. What cannot be helped: ``sitecustom
 environment that Python itself runs in belong to whoever installed it.
 """
 
+import gc
 import os
 import sys
 
@@ -56,7 +57,10 @@ def main() -> int:
         return code
     from tfmemlint.cli.main import main as run
 
-    return run()
+    code = run()
+    # Python looks for garbage when it ends: in the million objects of a run, for nothing but their end.
+    gc.freeze()
+    return code
 
 
 if __name__ == "__main__":
