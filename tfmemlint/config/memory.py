@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 
+from tfmemlint.model.patterns import late_pattern
+
 _MIB = 1024 * 1024
 _UNITS: dict[str, float] = {
     **{name: 1024.0**power for power, letter in enumerate("kmgt", 1) for name in (letter, f"{letter}ib")},
     **{f"{letter}b": 1000.0**power for power, letter in enumerate("kmgt", 1)},
 }
 """Bytes of a unit: ``GiB`` and, as Docker and Java have it, ``g`` are 1024 MiB; ``GB`` is a billion bytes."""
-_MEMORY = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([a-z]*)", re.IGNORECASE)
+_MEMORY = late_pattern(r"([0-9]+(?:\.[0-9]+)?)\s*([a-z]*)", re.IGNORECASE)
 
 
 def parse_memory(text: str) -> float:

@@ -9,12 +9,13 @@ import os
 import re
 
 from tfmemlint.engine.cache import digest
+from tfmemlint.model.patterns import late_pattern
 from tfmemlint.project.roots import project_root
 from tfmemlint.sources.config_files.values import KINDS, MAX_CHARACTERS
 from tfmemlint.sources.regular import read_regular
 
 _ENDINGS = b"|".join(re.escape(ending).encode() for ending in KINDS)
-_NAMES = re.compile(rb"""["']([^"'\n\\]{0,200}(?:%s))["']""" % _ENDINGS)
+_NAMES = late_pattern(rb"""["']([^"'\n\\]{0,200}(?:%s))["']""" % _ENDINGS)
 _ends_name = re.compile(rb"""(?:%s)["']""" % _ENDINGS).search
 _DOTENV = b"dotenv"
 _MAX_NAMES = 30

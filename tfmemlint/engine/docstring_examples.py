@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from tfmemlint.engine.explain_fixes import explain_results
 from tfmemlint.engine.results import FileResult
+from tfmemlint.model.patterns import late_pattern
 from tfmemlint.rulekit.triggers import may_matter
 from tfmemlint.sources.documents.example_marks import may_have_examples
 from tfmemlint.sources.kinds import PYTHON, kind_of
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from tfmemlint.sources import Source
 
 
-_TF_IS_V1 = re.compile(
+_TF_IS_V1 = late_pattern(
     r"^[ \t]*(?:import\s+tensorflow\.compat\.v1\s+as\s+tf|from\s+tensorflow\.compat\s+import\s+v1\s+as\s+tf)\b",
     re.MULTILINE,
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import field
 from functools import cached_property
@@ -12,6 +11,7 @@ from tfmemlint.engine.config_files import named_config_files
 from tfmemlint.engine.file_key import file_key
 from tfmemlint.engine.results import FileResult
 from tfmemlint.model.codes import INTERNAL_ERROR
+from tfmemlint.model.patterns import late_pattern
 from tfmemlint.model.records import dataclass
 from tfmemlint.sources import Source, decode
 from tfmemlint.sources.text import NOTEBOOK
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tfmemlint.interpreter.unit import ParsedModule
     from tfmemlint.model.finding import Finding
 
-_VARIABLE = re.compile(rb"\b(?:TF|CUDA|XLA|NVIDIA|PYTORCH)_[A-Z]")
+_VARIABLE = late_pattern(rb"\b(?:TF|CUDA|XLA|NVIDIA|PYTORCH)_[A-Z]")
 
 
 def names_a_variable(data: bytes) -> bool:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from tfmemlint.engine.results import PYTHON_2
 from tfmemlint.model.codes import INTERNAL_ERROR, RUN_CODES, SYNTAX_ERROR, UNREADABLE
 from tfmemlint.model.finding import Finding, Span
+from tfmemlint.model.patterns import late_pattern
 
 if TYPE_CHECKING:
     from tfmemlint.rulekit.rule import Rule
@@ -24,8 +24,8 @@ _WORDS_ABOUT_PYTHON_2 = (
 )
 _LONGEST_LINE = 500
 """Characters of a line that are looked at for Python 2."""
-_PRINT = re.compile(r"\s*print\s+(?:[\w\"'%-]|>>)")
-_PYTHON_2_LINE = re.compile(
+_PRINT = late_pattern(r"\s*print\s+(?:[\w\"'%-]|>>)")
+_PYTHON_2_LINE = late_pattern(
     r"^\s*(?:"
     r"print\s+(?:[\w\"'%-]|>>)|exec\s+[\w\"']|raise\s+[\w.]+\s*,|except\s+[\w.()\s,]+,\s*\w+\s*:"
     r"|def\s+\w+\s*\((?:[^()=]*,)?\s*\("

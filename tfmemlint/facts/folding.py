@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import ast
 import operator
-import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
+
+from tfmemlint.model.patterns import late_pattern
 
 MAX_LENGTH = 10_000
 """Characters or items of a constant that is known."""
 MAX_BITS = 1_023
 """Bits of an integer that is known: each such integer can be turned into a float, as rules do to calculate with it."""
 _LARGEST_POWER = 64
-_WIDTH = re.compile(r"[0-9]{5}|\*")
+_WIDTH = late_pattern(r"[0-9]{5}|\*")
 """The parts of a format that make a text of any length: a width of five digits, or one that is an argument."""
-_NESTED_WIDTH = re.compile(r"\{[^{}]*:[^{}]*\{")
+_NESTED_WIDTH = late_pattern(r"\{[^{}]*:[^{}]*\{")
 """The same in a format string: ``{:>{width}}``."""
 
 _BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {

@@ -7,16 +7,17 @@ import re
 from collections.abc import Iterator
 
 from tfmemlint.facts.syntax import dotted
+from tfmemlint.model.patterns import late_pattern
 
 _WRITERS = frozenset({"setdefault", "putenv", "update", "unsetenv"})
-_STARTS = re.compile(
+_STARTS = late_pattern(
     r"(?:^|\.)(?:subprocess\.\w+|Popen|check_call|check_output|os\.(?:system|popen|exec\w+|spawn\w+))$"
 )
-_STARTS_PYTHON = re.compile(
+_STARTS_PYTHON = late_pattern(
     r"\b(?:python[\d.]*|ipython|torchrun|horovodrun|mpirun|mpiexec|accelerate|srun|sbatch|bash|sh)\b|\.(?:py|sh)\b"
 )
 """Words of a command that runs a program which may use TensorFlow: ``mkdir`` and ``clear`` do not."""
-_KEPT_COMMAND = re.compile(r"#@tfmemlint:\s*(?:[\w.,\[\]'\"][\w.,\[\]'\" ]*=\s*)?!{1,2}(?P<command>.*)")
+_KEPT_COMMAND = late_pattern(r"#@tfmemlint:\s*(?:[\w.,\[\]'\"][\w.,\[\]'\" ]*=\s*)?!{1,2}(?P<command>.*)")
 _PROCESSES = frozenset({"Process", "Pool", "ProcessPoolExecutor"})
 _TOOLS = ("nvidia-smi", "git", "nvcc", "lspci", "free", "which", "ls", "uname", "ps ")
 

@@ -23,6 +23,7 @@ from tfmemlint.fixes.concrete_tree import ConcreteTree, Statement, comments_in, 
 from tfmemlint.fixes.imports import is_docstring
 from tfmemlint.fixes.transformer import Changes
 from tfmemlint.fixes.trivia import append_comments
+from tfmemlint.model.patterns import late_pattern
 
 GPU_MEMORY_CONFIGURED = ("GPU memory is configured before", "TensorFlow's runtime", "start")
 """The words of the comment for memory growth, limits and visible devices: what is above, what the imports do."""
@@ -30,8 +31,8 @@ ENVIRONMENT_SET = ("The environment is set before", "TensorFlow read it", "make"
 ISORT_SPLIT = "# isort: split"
 E402 = "E402"
 NOQA_E402 = f"# noqa: {E402}"
-_WHY = re.compile("|".join(re.escape(f"# {first} ") for first, _, _ in (GPU_MEMORY_CONFIGURED, ENVIRONMENT_SET)))
-_DUNDER = re.compile(r"__\w+__$")
+_WHY = late_pattern("|".join(re.escape(f"# {first} ") for first, _, _ in (GPU_MEMORY_CONFIGURED, ENVIRONMENT_SET)))
+_DUNDER = late_pattern(r"__\w+__$")
 
 
 def add_guards(

@@ -6,11 +6,11 @@ Only lines that the rewrite has written or lengthened are broken.
 from __future__ import annotations
 
 import io
-import re
 import tokenize
 from collections.abc import Container
 from functools import lru_cache
 
+from tfmemlint.model.patterns import late_pattern
 from tfmemlint.model.records import dataclass
 
 _BLACK_CHARACTERS = 88
@@ -22,9 +22,9 @@ _LONGEST_CHARACTERS = 120
 _INDENT = "    "
 _MAX_DEPTH = 6
 """Brackets within brackets that are broken; a bound for readability, without a deeper reason."""
-_SIZE_NOTE = re.compile(r"# .+ of [\d.]+ MiB")
+_SIZE_NOTE = late_pattern(r"# .+ of [\d.]+ MiB")
 """The comment that explains a limit: the only one that a rewrite writes itself, but for directives."""
-_PLAIN_IMPORT = re.compile(r"(from [\w.]+ import )(\w[\w ]*(?:, *\w[\w ]*)*)")
+_PLAIN_IMPORT = late_pattern(r"(from [\w.]+ import )(\w[\w ]*(?:, *\w[\w ]*)*)")
 """An import at the left margin, without brackets."""
 _CLAUSES = ("for ", "async for ")
 _KEY_CHARACTERS = 20

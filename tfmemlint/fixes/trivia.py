@@ -10,10 +10,11 @@ from typing import TypeAlias, cast
 import libcst as cst
 
 from tfmemlint.fixes.concrete_tree import comments_in
+from tfmemlint.model.patterns import late_pattern
 
 Line: TypeAlias = cst.SimpleStatementLine | cst.If | cst.For | cst.While | cst.With | cst.Try | cst.TryStar
 """A statement of a block; definitions and ``match``, too, as all of them have ``leading_lines``."""
-_NOQA = re.compile(r"# ?noqa(?::\s?(?P<codes>[A-Z]+\d+(?:[,\s]+[A-Z]+\d+)*))?", re.IGNORECASE)
+_NOQA = late_pattern(r"# ?noqa(?::\s?(?P<codes>[A-Z]+\d+(?:[,\s]+[A-Z]+\d+)*))?", re.IGNORECASE)
 
 
 def parse(lines: str) -> list[Line]:

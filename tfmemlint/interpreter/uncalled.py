@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -20,10 +19,11 @@ from tfmemlint.interpreter.operations.side_effects import is_side_effect_free
 from tfmemlint.interpreter.state import Phase, State, Tri
 from tfmemlint.interpreter.values import Cell, Function, Instance, Ref, Value
 from tfmemlint.knowledge import names as inventory
+from tfmemlint.model.patterns import late_pattern
 
 _UNKNOWN_PHASES: dict[str, Any] = dict.fromkeys(("context", "allocator", "listed"), Phase(Tri.UNKNOWN))
 """The phases of the runtime for a function that may be called at any time."""
-_CHAIN = re.compile(r"(?<![\w.])([^\W\d]\w*)((?:\.[^\W\d]\w*)+)")
+_CHAIN = late_pattern(r"(?<![\w.])([^\W\d]\w*)((?:\.[^\W\d]\w*)+)")
 """A dotted name: its first part, and the rest."""
 
 

@@ -6,11 +6,11 @@ same result on 2.12, 2.15 and 2.21. A variable that appears in neither, nor in a
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from enum import Enum
 
 from tfmemlint.model.intent import Purpose
+from tfmemlint.model.patterns import late_pattern
 from tfmemlint.model.records import dataclass
 
 LOGGED = ("2.12", "2.15", "2.21")
@@ -120,9 +120,11 @@ OTHERS: Mapping[str, str] = {
 }
 """The library to which a made-up variable belongs."""
 
-_GROWTH = re.compile(r"TF_(?:\w+_)?(?:ALLOW|MEMORY|MEM|GPU|ENABLE|SET|FORCE)_GROWTH(?:_\w+)?")
-_FRACTION = re.compile(r"TF_(?:\w{1,40}_)?(?:GPU|MEMORY|MEM|VMEM)_(?:\w{1,40}_)?(?:FRACTION|PERCENT|PERCENTAGE|RATIO)")
-_LIMIT = re.compile(
+_GROWTH = late_pattern(r"TF_(?:\w+_)?(?:ALLOW|MEMORY|MEM|GPU|ENABLE|SET|FORCE)_GROWTH(?:_\w+)?")
+_FRACTION = late_pattern(
+    r"TF_(?:\w{1,40}_)?(?:GPU|MEMORY|MEM|VMEM)_(?:\w{1,40}_)?(?:FRACTION|PERCENT|PERCENTAGE|RATIO)"
+)
+_LIMIT = late_pattern(
     r"TF_(?:GPU|CUDA|MAX_GPU)_(?:MEMORY|MEM|VMEM|VRAM|MAX_MEMORY|MAX_MEM)_(?:LIMIT|MAX|CAP|SIZE)(?:_(?:IN_)?(?:MI?B|GI?B|BYTES))?"
     r"|TF_GPU_VMEM\w*"
 )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from tfmemlint.model.patterns import late_pattern
+
 SET_GROWTH = "tf.config.experimental.set_memory_growth"
 SET_LOGICAL = ("tf.config.set_logical_device_configuration", "tf.config.experimental.set_virtual_device_configuration")
 LOGICAL_CONFIGURATION = ("tf.config.LogicalDeviceConfiguration", "tf.config.experimental.VirtualDeviceConfiguration")
@@ -22,7 +24,7 @@ LIST_PHYSICAL = (
     "tf.config.get_visible_devices",
     "tf.config.experimental.get_visible_devices",
 )
-_TYPE = re.compile(r"\s*/?(?:physical_|logical_)?(?:device:)?(gpu|cpu)s?(?::\d+)?\s*", re.IGNORECASE)
+_TYPE = late_pattern(r"\s*/?(?:physical_|logical_)?(?:device:)?(gpu|cpu)s?(?::\d+)?\s*", re.IGNORECASE)
 
 
 def meant_type(text: str) -> str:

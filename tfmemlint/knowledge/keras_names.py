@@ -9,8 +9,9 @@ import re
 from functools import lru_cache
 
 from tfmemlint.knowledge import tables
+from tfmemlint.model.patterns import late_pattern
 
-ABOUT = re.compile(r"memory|vram|growth|gpu|session|device|cuda", re.IGNORECASE)
+ABOUT = late_pattern(r"memory|vram|growth|gpu|session|device|cuda", re.IGNORECASE)
 """Words in the names that the table has."""
 _PLACES = frozenset(
     {

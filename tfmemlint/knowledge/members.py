@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from tfmemlint.knowledge.types import ATTRIBUTES, CONFIGURATION, LOGICAL, PHYSICAL
 from tfmemlint.model.intent import Purpose
+from tfmemlint.model.patterns import late_pattern
 
 
 class Way(NamedTuple):
@@ -29,7 +30,7 @@ class Way(NamedTuple):
 _NVML = "Ask NVML: pynvml.nvmlDeviceGetMemoryInfo(handle).{}"
 _USED = "Use tf.config.experimental.get_memory_info('GPU:0'), whose 'current' and 'peak' are bytes"
 _DEVICES = (PHYSICAL, LOGICAL)
-_STRATEGY = re.compile(r"tf\.distribute\.(?:experimental\.)?\w+Strategy$")
+_STRATEGY = late_pattern(r"tf\.distribute\.(?:experimental\.)?\w+Strategy$")
 
 
 def way_to(type_: str, member: str) -> Way:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from tfmemlint.model.patterns import late_pattern
+
 OPTION_CARRIERS = frozenset(
     f"{place}.{name}"
     for place in ("tf", "tf.compat.v1")
@@ -12,16 +14,16 @@ OPTION_CARRIERS = frozenset(
 )
 """TF1's sessions, and what carries their options: about GPU memory where options of it are given."""
 
-_WORDS = re.compile(r"memory|vram|growth|gpu(?!s?_model)|(?<!Un)GPU", re.IGNORECASE)
-_CONFIGURES = re.compile(
+_WORDS = late_pattern(r"memory|vram|growth|gpu(?!s?_model)|(?<!Un)GPU", re.IGNORECASE)
+_CONFIGURES = late_pattern(
     r"tf(?:\.compat\.v1)?\.config(?:\.experimental)?\."
     r"(?:(?:list|get|set)_(?:physical|logical|virtual|visible)_device\w*|(?:Virtual|Logical)DeviceConfiguration"
     r"|get_device_details|PhysicalDevice|LogicalDevice)"
 )
-_KERAS_SESSION = re.compile(
+_KERAS_SESSION = late_pattern(
     r"tf(?:\.compat\.v1)?\.keras\.backend\.(?:set|get)_session|tf\.contrib\.keras\.backend\.\w+"
 )
-_NOT_ABOUT_MEMORY = re.compile(
+_NOT_ABOUT_MEMORY = late_pattern(
     r"tf(?:\.compat\.v1)?\.(?:contrib\.rnn|nn|estimator|lite|tpu|raw_ops)\b|\.BasicLSTM|Cudnn"
 )
 """Namespaces in which a memory is that of a network, or of a cell."""
@@ -35,7 +37,7 @@ def is_about_gpu_memory(name: str) -> bool:
     return _WORDS.search(name) is not None and _NOT_ABOUT_MEMORY.search(name) is None
 
 
-GPU_OPTIONS = re.compile(
+GPU_OPTIONS = late_pattern(
     r"\b(?:gpu_options|GPUOptions|allow_growth|per_process_gpu_memory_fraction|visible_device_list"
     r"|device_count|force_gpu_compatible|experimental\.use_unified_memory)\b"
 )

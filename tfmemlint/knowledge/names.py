@@ -8,13 +8,13 @@ no gaps: a name missing from a wheel between two that have it counts as present.
 
 from __future__ import annotations
 
-import re
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 
 from tfmemlint.knowledge import tables
 from tfmemlint.knowledge.releases import KNOWN, Target, position
+from tfmemlint.model.patterns import late_pattern
 
 _OPEN = ("tf.contrib", "tf.python", "tf.core", "tf.compiler", "tf.dtensor", "tf.tools", "tf.lite.python", "tf.examples")
 """Packages with members that the table does not list; ``tf.contrib`` in the releases that have it."""
@@ -58,7 +58,7 @@ def only_in_alias(text: str) -> frozenset[str]:
 
 
 _ONLY_IN_V2 = frozenset({"tf.enable_v2_behavior"})
-_IMPORTS_V2 = re.compile(r"compat\.v2\b|compat\s+import\s.*\bv2\b")
+_IMPORTS_V2 = late_pattern(r"compat\.v2\b|compat\s+import\s.*\bv2\b")
 
 
 def is_module(name: str) -> bool:
@@ -166,7 +166,7 @@ def nearest(name: str, target: Target) -> str | None:
     return pairs[similar] if similar is not None else None
 
 
-_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+_WORDS = late_pattern(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _LETTERS_OF_A_SLIP = 4
 """In a shorter word, one other letter makes another word: ``get`` and ``set``, ``gpu`` and ``cpu``."""
 

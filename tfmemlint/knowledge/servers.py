@@ -26,6 +26,7 @@ import re
 from typing import NamedTuple
 
 from tfmemlint.model.intent import Purpose
+from tfmemlint.model.patterns import late_pattern
 
 SERVING, TRITON = "TensorFlow Serving", "Triton"
 PROGRAMS = {
@@ -34,7 +35,7 @@ PROGRAMS = {
     "tritonserver": TRITON,
 }
 """The servers by the names of their programs."""
-IMAGES = re.compile(r"(?:^|/)tensorflow/serving(?:[:@-][\w.:@-]*)?$")
+IMAGES = late_pattern(r"(?:^|/)tensorflow/serving(?:[:@-][\w.:@-]*)?$")
 """Images that start TensorFlow Serving with the arguments that a container gets."""
 
 FRACTION = "per_process_gpu_memory_fraction"
@@ -53,11 +54,11 @@ _TRITON_OPTIONS = frozenset(
         *("allow-gpu-metrics", "allow-metrics", "cuda-shared-memory", "rate-limit-resource"),
     }
 )
-_ABOUT_MEMORY = re.compile(
+_ABOUT_MEMORY = late_pattern(
     r"(?:gpu|process|tensorflow|tf|cuda|device).{0,60}(?:memory|mem\b|fraction|growth|limit)|memory.{0,60}(?:growth|fraction|limit)"
     r"|(?:allow|memory)[_-]?growth|per[_-]process"
 )
-_NUMBER = re.compile(r"\s*[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?", re.IGNORECASE)
+_NUMBER = late_pattern(r"\s*[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?", re.IGNORECASE)
 _MIN_PERCENT, _MAX_PERCENT = 10, 100
 """As of `per_process_gpu_memory_fraction` in a program: unified memory of up to ten times the GPU's is asked for."""
 

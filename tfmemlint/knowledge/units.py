@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from tfmemlint.model.patterns import late_pattern
+
 BYTES, KIB, MIB, GIB = "bytes", "kib", "mib", "gib"
 _BITS: Mapping[str, int] = {BYTES: 0, KIB: 10, MIB: 20, GIB: 30}
 """By unit: how many times 1024 bytes it is, as a power of two."""
@@ -19,8 +21,8 @@ _WORDS: Mapping[str, str] = {
     **dict.fromkeys(("mb", "mib", "megabytes", "mbytes", "megs"), MIB),
     **dict.fromkeys(("gb", "gib", "gigabytes", "gbytes", "gigs"), GIB),
 }
-_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
-_UNIT = re.compile(r"b(?:\b|_|ytes?\b|ytes?_)|[kmg]ib|gigs|megs|B\b|Bytes", re.IGNORECASE)
+_PARTS = late_pattern(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+_UNIT = late_pattern(r"b(?:\b|_|ytes?\b|ytes?_)|[kmg]ib|gigs|megs|B\b|Bytes", re.IGNORECASE)
 WORDS = {BYTES: "bytes", KIB: "KiB", MIB: "MiB", GIB: "GiB"}
 
 MEMORY_FIELDS: Mapping[str, tuple[str, ...]] = {

@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from tfmemlint.knowledge import environment, named
 from tfmemlint.model.intent import Purpose
+from tfmemlint.model.patterns import late_pattern
 
 GROWTH = "TF_FORCE_GPU_ALLOW_GROWTH"
 ALLOCATOR = "TF_GPU_ALLOCATOR"
@@ -240,7 +241,7 @@ def run_together(name: str, value: str) -> tuple[tuple[str, str], ...]:
     return tuple(found) if len(found) > 1 else ()
 
 
-_SETTING = re.compile(r"(?:^|(?<![\s,;&])[\s,;&]+)(?:export\s+)?((?:TF|CUDA|XLA|NCCL)_[A-Z0-9_]+)\s*=")
+_SETTING = late_pattern(r"(?:^|(?<![\s,;&])[\s,;&]+)(?:export\s+)?((?:TF|CUDA|XLA|NCCL)_[A-Z0-9_]+)\s*=")
 
 
 def hides_all(value: str) -> bool:

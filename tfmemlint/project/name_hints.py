@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from tfmemlint.facts.names import canonical
+from tfmemlint.model.patterns import late_pattern
 from tfmemlint.project.name_uses import (
     BEFORE_KERAS_3,
     EVERY_RELEASE,
@@ -25,8 +26,8 @@ _module = re.compile(rf"\b(tensorflow|tf)\b{_DOTS}{_AS}").finditer
 _taken = re.compile(rf"\b(\w+){_AS}").finditer
 _bracketed = re.compile(r"\([^)#]*(?:#[^\n]*\n[^)#]*)*\)").match
 _line = re.compile(r"(?:\\\r?\n|[^\n;])*(?=[\n;]|\Z)").match
-_comment = re.compile(r"#[^\n]*")
-_other = re.compile(r"[^\w.]+")
+_comment = late_pattern(r"#[^\n]*")
+_other = late_pattern(r"[^\w.]+")
 _comment_in_name = re.compile(r"#[^\n#]*\n\s*\.|^[^#\n]*\.[\s\\]*#", re.MULTILINE).search
 
 

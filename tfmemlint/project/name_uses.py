@@ -14,10 +14,11 @@ from tfmemlint.facts.tree_walk import node_fields, nodes, unparsed
 from tfmemlint.knowledge import names
 from tfmemlint.knowledge.memory_names import is_about_gpu_memory
 from tfmemlint.knowledge.releases import KNOWN, Target
+from tfmemlint.model.patterns import late_pattern
 from tfmemlint.model.records import dataclass
 
 EVERY_RELEASE = (1 << len(KNOWN)) - 1
-VERSION_WORDS = re.compile(
+VERSION_WORDS = late_pattern(
     r"(?<!con)version|hasattr|getattr|tf_?v?[12]\b|tensorflow_?v?[12]\b|_v[12]\b|\bv[12]\b|eager|legacy|compat|contrib|tf2\.enabled"
     r"|keras_?[123]\b|TF1|TF2",
     re.IGNORECASE,

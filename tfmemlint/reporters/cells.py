@@ -8,13 +8,14 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from tfmemlint.model.finding import Finding, Fix, Span, Step
+from tfmemlint.model.patterns import late_pattern
 from tfmemlint.sources import Source
 
 if TYPE_CHECKING:
     from tfmemlint.sources.notebook import Notebook
 
-_LINE = re.compile(r"\bline (\d+)\b")
-_LINES = re.compile(r"\blines (\d+(?:(?:, | and )\d+)*)")
+_LINE = late_pattern(r"\bline (\d+)\b")
+_LINES = late_pattern(r"\blines (\d+(?:(?:, | and )\d+)*)")
 
 
 def in_cells(

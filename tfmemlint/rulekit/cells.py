@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from tfmemlint.interpreter.program import Call
 from tfmemlint.model.finding import Span
+from tfmemlint.model.patterns import late_pattern
 from tfmemlint.model.records import dataclass
 
 if TYPE_CHECKING:
     from tfmemlint.interpreter.program import Program
     from tfmemlint.sources import Source
 
-_MARKER = re.compile(r"#[ \t]*%%(?![\w%])(?P<title>.*)")
+_MARKER = late_pattern(r"#[ \t]*%%(?![\w%])(?P<title>.*)")
 """The line that begins a cell in Spyder, VS Code, PyCharm and Jupytext's percent format."""
 _START = "import tensorflow as _tensorflow\n_tensorflow.constant(0)\n"
 """Replaces the work between two runs of a cell: it starts the runtime if nothing else has."""

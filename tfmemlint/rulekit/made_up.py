@@ -10,6 +10,7 @@ from tfmemlint.interpreter.program import Arg, Call
 from tfmemlint.interpreter.values import Const, Device, Value
 from tfmemlint.knowledge.purposes import MadeUp
 from tfmemlint.model.intent import Intent, Purpose
+from tfmemlint.model.patterns import late_pattern
 from tfmemlint.model.records import dataclass
 
 LEAST_BYTES = 2**24
@@ -29,9 +30,9 @@ ADVICE = {
 }
 """Advice for the intent that a made-up name was meant to express."""
 
-_SHARE_WORDS = re.compile(r"frac|ratio|share|proportion|(?<![a-z])pct(?![a-z])", re.IGNORECASE)
-_MIB_WORDS = re.compile(r"(?:^|_|\d)(?:mb|mib|megabytes?)(?:$|_)|_in_m\b|MB|MiB")
-_GIB_WORDS = re.compile(r"(?:^|_|\d)(?:gb|gib|gigabytes?)(?:$|_)|GB|GiB")
+_SHARE_WORDS = late_pattern(r"frac|ratio|share|proportion|(?<![a-z])pct(?![a-z])", re.IGNORECASE)
+_MIB_WORDS = late_pattern(r"(?:^|_|\d)(?:mb|mib|megabytes?)(?:$|_)|_in_m\b|MB|MiB")
+_GIB_WORDS = late_pattern(r"(?:^|_|\d)(?:gb|gib|gigabytes?)(?:$|_)|GB|GiB")
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +109,7 @@ def number_of_device(value: Value) -> int | None:
             return None
 
 
-_DEVICE = re.compile(r"(?:.*/)?(?:(?:physical_)?device:)?(?:gpu:)?(\d{1,2})", re.IGNORECASE)
+_DEVICE = late_pattern(r"(?:.*/)?(?:(?:physical_)?device:)?(?:gpu:)?(\d{1,2})", re.IGNORECASE)
 MOST_DEVICES = 64
 """A larger number is not the index of a GPU."""
 

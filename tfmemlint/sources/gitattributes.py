@@ -12,11 +12,12 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 
+from tfmemlint.model.patterns import late_pattern
 from tfmemlint.sources.regular import read_text
 
 MARKS = ("linguist-generated", "linguist-vendored")
 
-VENDORED = re.compile(r"(?:bower_components|\.yarn|[Vv]endors?|(?:3rd|[Tt]hird)[-_]?[Pp]arty)\Z")
+VENDORED = late_pattern(r"(?:bower_components|\.yarn|[Vv]endors?|(?:3rd|[Tt]hird)[-_]?[Pp]arty)\Z")
 """Names of directories that hold other people's code. Source: ``lib/linguist/vendor.yml`` of linguist, of which only
 what is plainly a copy of somebody's library is taken: its ``cache/``, ``deps/``, ``env/``, ``testdata/``,
 ``tests/fixtures/`` and ``.github/`` may well be a project's own work."""

@@ -10,29 +10,30 @@ import re
 import warnings
 from dataclasses import field
 
+from tfmemlint.model.patterns import late_pattern
 from tfmemlint.model.records import dataclass
 
 KEPT = "#@tfmemlint:"
 """The beginning of the comment that keeps the original line."""
 PYTHON = frozenset({"capture", "debug", "prun", "python", "python3", "time", "timeit"})
 """Cell magics whose cells are Python that runs here (``%%python`` runs it elsewhere, and it is read all the same)."""
-_CELL = re.compile(r"%%(\w[\w.]*)")
-_LINE = re.compile(
+_CELL = late_pattern(r"%%(\w[\w.]*)")
+_LINE = late_pattern(
     r"(?P<indent>\s*)(?=\S)(?:(?P<target>[\w.,\[\]'\" ]*[\w.,\[\]'\"])\s*=\s*)?"
     r"(?P<kind>%{1,2}|!{1,2})(?P<rest>(?![=%]).*)"
 )
-_HELP = re.compile(r"\s*(?:\?{1,2}\s*[\w.*%]+|[%\w.*\[\]'\"()]+\?{1,2})\s*(?:;\s*)?")
-_AUTO = re.compile(r"(?:pip3?|conda|cd|ls|pwd|mkdir|rmdir|rm|cp|mv|cat|less|man)\s+[^=(\s].*")
+_HELP = late_pattern(r"\s*(?:\?{1,2}\s*[\w.*%]+|[%\w.*\[\]'\"()]+\?{1,2})\s*(?:;\s*)?")
+_AUTO = late_pattern(r"(?:pip3?|conda|cd|ls|pwd|mkdir|rmdir|rm|cp|mv|cat|less|man)\s+[^=(\s].*")
 """Commands that IPython accepts without a sign before them, unless a variable has that name."""
-_CALL = re.compile(r"\s*[,;/]\s*[A-Za-z_]")
+_CALL = late_pattern(r"\s*[,;/]\s*[A-Za-z_]")
 """Calls whose arguments have no quotes (``,f a b``, ``;f a b``) or parentheses (``/f a, b``)."""
-_ENV = re.compile(r"(?:set_)?env\s+(?P<name>[A-Za-z_]\w*)(?:\s*=\s*|\s+)(?P<value>\S(?:.*\S)?)\s*$")
-_SET = re.compile(
+_ENV = late_pattern(r"(?:set_)?env\s+(?P<name>[A-Za-z_]\w*)(?:\s*=\s*|\s+)(?P<value>\S(?:.*\S)?)\s*$")
+_SET = late_pattern(
     r"\s*(?:import os; )?os\.environ\[(['\"])(?P<name>\w+)\1\] = "
     rf"(['\"])(?P<value>[^'\"\\$={{}}]*)\3  {KEPT}(?P<old>.*)"
 )
-_SPLIT_SETTING = re.compile(rf"^([ \t]*)import os\n\1(?=os\.environ\[[^\n]*  {KEPT}%)", re.MULTILINE)
-_TIMED = re.compile(r"(?:time|timeit(?:\s+-\w+(?:\s+\d+)?)*)\s+(?P<code>\S.*)$")
+_SPLIT_SETTING = late_pattern(rf"^([ \t]*)import os\n\1(?=os\.environ\[[^\n]*  {KEPT}%)", re.MULTILINE)
+_TIMED = late_pattern(r"(?:time|timeit(?:\s+-\w+(?:\s+\d+)?)*)\s+(?P<code>\S.*)$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,8 +130,8 @@ def as_python(source: str, *, prompts: bool = False) -> Python:
 
 
 _CLASSIC = ">>> "
-_CLASSIC_PROMPT = re.compile(r"(?:>>>|\.\.\.)(?: |$)")
-_IPYTHON_PROMPT = re.compile(r"(?:(?:\[nav\]|\[ins\])? )?In \[\d+\]: |\s*\.{3,}: ?")
+_CLASSIC_PROMPT = late_pattern(r"(?:>>>|\.\.\.)(?: |$)")
+_IPYTHON_PROMPT = late_pattern(r"(?:(?:\[nav\]|\[ins\])? )?In \[\d+\]: |\s*\.{3,}: ?")
 _DEDENTED = PYTHON - {"python", "python3"}
 """Cell magics that hand their cell to IPython, which takes its indentation away once more."""
 UNEVEN = "its lines are indented in different ways: change it by hand"
@@ -244,7 +245,7 @@ def _error(text: str) -> SyntaxError | ValueError | None:
     return None
 
 
-_TOKEN = re.compile(r"#.*|\"\"\"|'''|\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|[()\[\]{}]|\\$")
+_TOKEN = late_pattern(r"#.*|\"\"\"|'''|\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|[()\[\]{}]|\\$")
 
 
 @dataclass(slots=True)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+from tfmemlint.model.patterns import late_pattern
 from tfmemlint.model.records import dataclass
 from tfmemlint.sources.line_changes import line_changes
 from tfmemlint.sources.magics import KEPT, Python, as_python
 
-_EMPTY = re.compile(r"^[ \t]*\r$", re.MULTILINE)
+_EMPTY = late_pattern(r"^[ \t]*\r$", re.MULTILINE)
 _WINDOWS = "IPython reads it differently with its Windows line ends: change it by hand"
 
 

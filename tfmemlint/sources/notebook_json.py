@@ -11,13 +11,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from json.decoder import scanstring  # type: ignore[attr-defined]
 from typing import Any
 
+from tfmemlint.model.patterns import late_pattern
 from tfmemlint.sources.line_changes import line_changes
 from tfmemlint.sources.notebook_layout import Item
 
-_SPACE = re.compile(r"[ \t\r\n]*")
+_SPACE = late_pattern(r"[ \t\r\n]*")
 _CODE = ("code",)
-_LINE = re.compile(r"[^\n]*\n|[^\n]+")
-_ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{4}|.)|\n", re.DOTALL)
+_LINE = late_pattern(r"[^\n]*\n|[^\n]+")
+_ESCAPE = late_pattern(r"\\(?:u[0-9a-fA-F]{4}|.)|\n", re.DOTALL)
 
 
 class CellReader:

@@ -9,6 +9,7 @@ import tokenize
 from collections.abc import Iterator, Mapping
 
 from tfmemlint.model.finding import Finding, Span
+from tfmemlint.model.patterns import late_pattern
 from tfmemlint.model.records import dataclass
 from tfmemlint.sources.tokens import python_tokens
 
@@ -16,12 +17,12 @@ NOQA, IGNORE, FILE_IGNORE, SKIP_FILE = "noqa", "ignore", "file-ignore", "skip-fi
 WORDS = (IGNORE, FILE_IGNORE, SKIP_FILE)
 """The words after ``tfmemlint:``."""
 
-_PRESENT = re.compile(r"noqa|tfmemlint:", re.IGNORECASE)
-_NOQA = re.compile(r"#\s*noqa(?P<codes>\s*:\s*[A-Z]+[0-9]+(?:[\s,]+[A-Z]+[0-9]+)*)?(?P<reason>[^#]*)", re.IGNORECASE)
-_OWN = re.compile(r"#\s*tfmemlint:\s*(?P<word>[\w-]+)(?:\s*\[(?P<codes>[^\]]*)\])?(?P<reason>[^#]*)", re.IGNORECASE)
-_CODE = re.compile(r"[A-Za-z]+[0-9]+(?![\w-])")
-_CODE_OR_NAME = re.compile(r"[A-Za-z][\w-]*")
-_SIGN = re.compile(r"(?:^|(?<=\s))#")
+_PRESENT = late_pattern(r"noqa|tfmemlint:", re.IGNORECASE)
+_NOQA = late_pattern(r"#\s*noqa(?P<codes>\s*:\s*[A-Z]+[0-9]+(?:[\s,]+[A-Z]+[0-9]+)*)?(?P<reason>[^#]*)", re.IGNORECASE)
+_OWN = late_pattern(r"#\s*tfmemlint:\s*(?P<word>[\w-]+)(?:\s*\[(?P<codes>[^\]]*)\])?(?P<reason>[^#]*)", re.IGNORECASE)
+_CODE = late_pattern(r"[A-Za-z]+[0-9]+(?![\w-])")
+_CODE_OR_NAME = late_pattern(r"[A-Za-z][\w-]*")
+_SIGN = late_pattern(r"(?:^|(?<=\s))#")
 
 
 @dataclass(frozen=True, slots=True)

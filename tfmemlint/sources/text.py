@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 import codecs
 import io
-import re
 import tokenize
 from collections.abc import Iterator
 from dataclasses import field, replace
 
 from tfmemlint.model.finding import Span
+from tfmemlint.model.patterns import late_pattern
 from tfmemlint.model.records import dataclass
 from tfmemlint.sources.line_changes import line_changes
 from tfmemlint.sources.regular import MAX_NOTEBOOK_BYTES, MAX_TEXT_BYTES, NOTEBOOK, Unreadable, read_bytes
@@ -26,8 +26,8 @@ __all__ = [
     "read_bytes",
 ]
 
-_ENDS = re.compile(r"\r\n|\r|\n")
-_COOKIE = re.compile(rb"(?:\xef\xbb\xbf)?[ \t\f]*#.*?coding[:=]")
+_ENDS = late_pattern(r"\r\n|\r|\n")
+_COOKIE = late_pattern(rb"(?:\xef\xbb\xbf)?[ \t\f]*#.*?coding[:=]")
 
 
 @dataclass(frozen=True, slots=True, eq=False)

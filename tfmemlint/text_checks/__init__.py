@@ -9,10 +9,10 @@ names are left alone.
 from __future__ import annotations
 
 import dataclasses
-import re
 from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from tfmemlint.model.patterns import late_pattern
 from tfmemlint.model.text_defect import TextDefect
 from tfmemlint.text_checks.mention import Mention
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from tfmemlint.model.finding import Finding
     from tfmemlint.rulekit.rule import Rule
 
-_COMMENT = re.compile(r"(?:^|(?<=\s))#.*")
+_COMMENT = late_pattern(r"(?:^|(?<=\s))#.*")
 _COMMENTS = ("<!--", "..", "#", "//", "[//]", "{/*")
 """The first characters of comment lines in documents of all kinds."""
 

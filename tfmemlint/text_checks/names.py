@@ -6,29 +6,30 @@ import re
 
 from tfmemlint.knowledge import names, purposes
 from tfmemlint.knowledge.releases import Target
+from tfmemlint.model.patterns import late_pattern
 
-NAME = re.compile(
+NAME = late_pattern(
     r"(?<![\w./\\@-])(?:tf|tensorflow)(?:\.[A-Za-z_]\w*){1,20}(?!\w|\.[A-Za-z_]|\.?(?:\*(?!\*)|[?{<>/\\-]))", re.ASCII
 )
-_PLACES = re.compile(
+_PLACES = late_pattern(
     r"tf\.(?:compat\.v[12]\.)?(?:config|gpu|gpus|memory|vram|cuda|device|devices|distribute|test)(?:\.|$)"
 )
-_WORDS = re.compile(r"memory|gpu|growth|vram", re.IGNORECASE)
+_WORDS = late_pattern(r"memory|gpu|growth|vram", re.IGNORECASE)
 """Words in the names that are checked; any other name may be no more than a manner of speaking (a ``tf.Optimizer``)."""
 _FILES = frozenset({
     "py", "pyc", "ipynb", "md", "rst", "txt", "csv", "json", "yaml", "yml", "toml", "log", "proto", "pb", "pbtxt", "so",
     "h", "cc", "cpp", "html", "org", "io", "dev", "com", "sh", "gz", "tar", "zip", "whl", "js", "lite", "tflite", "git",
 })  # fmt: skip
 """Endings of file names and host names."""
-DENIED = re.compile(
+DENIED = late_pattern(
     r"\b(?:no|not|never|none|nor|without|neither|nonexist\w*|removed|gone|dropped|missing|invented|made[- ]up|fictional"
     r"|hallucinated|imaginary|lacks?|wrong|invalid|used to be|called|named|own|custom|hypothetical|future|proposed)\b"
     r"|n't\b|AttributeError|ModuleNotFoundError|ImportError|has no attribute",
     re.IGNORECASE,
 )
 """Words of a sentence that may say that a name does not exist."""
-_SENTENCE = re.compile(r"[.!?](?:\s+(?=[A-Z])|\s*$)|\n\s*\n")
-BINDS = re.compile(
+_SENTENCE = late_pattern(r"[.!?](?:\s+(?=[A-Z])|\s*$)|\n\s*\n")
+BINDS = late_pattern(
     r"^[ \t]*(?:import[ \t]+(?!tensorflow\b)[\w.]+[ \t]+as[ \t]+tf\b"
     r"|from[ \t]+(?!tensorflow\b)[\w.]+[ \t]+import[ \t][^#\n]*\bas[ \t]+tf\b"
     r"|(?:[\w, ]+,[ \t]*)?tf[ \t]*(?:,[\w, ]+)?=(?!=)|for[ \t]+tf[ \t]+in\b|with\b[^#\n]*\bas[ \t]+tf\b)",

@@ -12,6 +12,7 @@ from tfmemlint.fixes.concrete_tree import syntax_nodes
 from tfmemlint.fixes.rewrites import memory_sizes
 from tfmemlint.fixes.withheld import Withheld
 from tfmemlint.knowledge import names
+from tfmemlint.model.patterns import late_pattern
 
 if TYPE_CHECKING:
     from tfmemlint.fixes.editor import Editor
@@ -134,7 +135,7 @@ def logical_name(device: str, index: object, *, guarded: bool, editor: Editor) -
 
 _ALL_GPUS = frozenset({"all", "*", "any", "gpu", "gpus", "every", "each"})
 """Words for all GPUs, where made-up calls take a device."""
-_ONE_GPU = re.compile(r"/?(?:physical_device:|device:)?/?gpu:(\d+)", re.IGNORECASE)
+_ONE_GPU = late_pattern(r"/?(?:physical_device:|device:)?/?gpu:(\d+)", re.IGNORECASE)
 
 
 def gpus_named(editor: Editor, text: str) -> str | None:

@@ -23,8 +23,9 @@ from tfmemlint.interpreter.values import (
     Value,
     parts,
 )
+from tfmemlint.model.patterns import late_pattern
 
-_SIMPLE = re.compile(r"(?:\\[dwsDWSb.]|[\w \-=:,/@#%<>!]|\[[\w\- ]+\]|[.+*?^$])*")
+_SIMPLE = late_pattern(r"(?:\\[dwsDWSb.]|[\w \-=:,/@#%<>!]|\[[\w\- ]+\]|[.+*?^$])*")
 """Regular expressions without groups and alternatives."""
 MAX_SEARCHED_CHARACTERS = 200
 

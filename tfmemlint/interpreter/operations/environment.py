@@ -66,7 +66,7 @@ def replace_environment(context: Context, value: Value, node: ast.AST, given: as
     """Report the variables of a dictionary that takes the place of ``os.environ``: the process does not get them."""
     known = context.current(value)
     places = entries(context, given) if given is not None else {}
-    items = {
+    items: dict[str, Value] = {
         name: Const(written.value) if isinstance(written, ast.Constant) else UNKNOWN
         for name, (_, written) in places.items()
     }

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import functools
-import re
 
 from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.frames import Catching
@@ -12,8 +11,9 @@ from tfmemlint.interpreter.operations.paths import doubtful, merge, restore, sna
 from tfmemlint.interpreter.program import Handler
 from tfmemlint.interpreter.state import join_states
 from tfmemlint.interpreter.values import UNKNOWN, Const, Function, Module, Value
+from tfmemlint.model.patterns import late_pattern
 
-_NAMES_ITSELF = re.compile(r"\b(?:globals|vars|exec)\(|sys\.modules|__dict__|\bimport \*")
+_NAMES_ITSELF = late_pattern(r"\b(?:globals|vars|exec)\(|sys\.modules|__dict__|\bimport \*")
 """Code that may give a module names that nothing in it binds."""
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from dataclasses import replace
 
 from tfmemlint.interpreter.context import Context
@@ -11,8 +10,9 @@ from tfmemlint.interpreter.observer import Surrender
 from tfmemlint.interpreter.state import ANY, Phase, Setting, Tri
 from tfmemlint.interpreter.unit import ModuleInstance
 from tfmemlint.interpreter.values import UNKNOWN, Choice, Class, Function, Instance, Partial, Value
+from tfmemlint.model.patterns import late_pattern
 
-_LEAVES = re.compile(r"\bexit|abort|sys\.path")
+_LEAVES = late_pattern(r"\bexit|abort|sys\.path")
 """Words in functions that may end the program, or change where it finds modules."""
 
 

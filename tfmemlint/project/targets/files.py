@@ -6,17 +6,18 @@ import os
 import re
 from collections.abc import Iterator
 
+from tfmemlint.model.patterns import late_pattern
 from tfmemlint.project.targets import tables
 from tfmemlint.project.targets.requirement_files import Reader, decoded, of_pip
 from tfmemlint.project.targets.stated import CONCERNS, Stated
 
-_PIP = re.compile(r"(?:.*[-_.])?(?:requirements|requires|constraints)(?:[-_.].*)?\.(?:txt|in)", re.IGNORECASE)
-_CONDA = re.compile(r"(?:conda[-_.])?(?:environment|env|conda|requirements)(?:[-_.].*)?\.ya?ml", re.IGNORECASE)
-_DOCKER = re.compile(r"(?:Dockerfile|Containerfile)(?:[-_.].*)?|.+\.(?:Dockerfile|Containerfile)", re.IGNORECASE)
+_PIP = late_pattern(r"(?:.*[-_.])?(?:requirements|requires|constraints)(?:[-_.].*)?\.(?:txt|in)", re.IGNORECASE)
+_CONDA = late_pattern(r"(?:conda[-_.])?(?:environment|env|conda|requirements)(?:[-_.].*)?\.ya?ml", re.IGNORECASE)
+_DOCKER = late_pattern(r"(?:Dockerfile|Containerfile)(?:[-_.].*)?|.+\.(?:Dockerfile|Containerfile)", re.IGNORECASE)
 _LOCKS = frozenset({"poetry.lock", "uv.lock", "pdm.lock", "pylock.toml", "conda-lock.yml", "conda-lock.yaml"})
 _FOLDER = "requirements" + os.sep
-_INCLUDES = re.compile(rb"^[ \t]*-", re.MULTILINE)
-_INCLUDES_IN_CONDA = re.compile(rb"-[rc]\s|--(?:requirement|constraint)\b")
+_INCLUDES = late_pattern(rb"^[ \t]*-", re.MULTILINE)
+_INCLUDES_IN_CONDA = late_pattern(rb"-[rc]\s|--(?:requirement|constraint)\b")
 
 
 def concerns(name: str, data: bytes) -> bool:

@@ -6,6 +6,8 @@ import itertools
 import re
 from functools import lru_cache
 
+from tfmemlint.model.patterns import late_pattern
+
 _PYTHONS = tuple(f"3.{minor}" for minor in range(5, 15))
 """The versions of Python that TensorFlow's releases since 1.13 are for, and those of the near future."""
 _LINUX = {
@@ -20,9 +22,9 @@ _OPEN = ("extra", "platform_release", "platform_version")
 """Values that differ from one such machine to the next: each may be any text of the marker, or another."""
 _OTHER_TEXTS = ("0", "999999")
 """An older and a newer version than any that a marker names; and no extra is called so."""
-_STAR_AFTER_ORDER = re.compile(r"([<>]=?\s*['\"][0-9.]+)\.\*")
+_STAR_AFTER_ORDER = late_pattern(r"([<>]=?\s*['\"][0-9.]+)\.\*")
 """``python_version >= "3.8.*"``, which people write and PEP 440 does not allow."""
-_QUOTED = re.compile(r"'([^']*)'|\"([^\"]*)\"")
+_QUOTED = late_pattern(r"'([^']*)'|\"([^\"]*)\"")
 _MAX_COMPARED_TEXTS = 8
 """Quoted texts of a marker that are tried: people write two or three."""
 

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from urllib.parse import unquote
 
+from tfmemlint.model.patterns import late_pattern
 from tfmemlint.project.targets.stated import Stated
 from tfmemlint.project.targets.versions import ANY, Releases, Unreadable, admitted
 
@@ -39,15 +40,15 @@ _AFTER = (
     r"|[\s`*_)]{0,3}(?:or|and|\()\s?(?:later|newer|higher|above|up|greater|upwards))?"
     r"(?![A-Za-z0-9_%]|\.\d|/\d)"
 )
-_STATEMENT = re.compile(f"{_PRODUCT}{_MARKUP}{_BETWEEN}{_ORDER}{_NUMBER}{_AFTER}", re.IGNORECASE)
-_ONLY_MAJOR = re.compile(r"(?:tensor[ -]?flow|tf)[- ]?v?[12]$", re.IGNORECASE)
-_SECOND_BOUND = re.compile(r"\s*(?:,\s*)?(?:and\s*)?(?P<order><=?)\s*[\"'`]?v?(?P<version>\d+(?:\.\d+)?)")
-_MATRIX = re.compile(
+_STATEMENT = late_pattern(f"{_PRODUCT}{_MARKUP}{_BETWEEN}{_ORDER}{_NUMBER}{_AFTER}", re.IGNORECASE)
+_ONLY_MAJOR = late_pattern(r"(?:tensor[ -]?flow|tf)[- ]?v?[12]$", re.IGNORECASE)
+_SECOND_BOUND = late_pattern(r"\s*(?:,\s*)?(?:and\s*)?(?P<order><=?)\s*[\"'`]?v?(?P<version>\d+(?:\.\d+)?)")
+_MATRIX = late_pattern(
     r"^\s*(?:-\s*)?[\"']?(?:tensorflow|tf|tensorflow[-_]version|tf[-_]version)[\"']?\s*[:=]\s*(?P<values>\[?[\"']?\d+\.\d+.*)$",
     re.IGNORECASE,
 )
-_VERSION = re.compile(r"(?<![\d.])(\d+\.\d+)(?:\.\d+)?(?![\d.]*\w)")
-_NOT_THIS_CODE = re.compile(
+_VERSION = late_pattern(r"(?<![\d.])(\d+\.\d+)(?:\.\d+)?(?![\d.]*\w)")
+_NOT_THIS_CODE = late_pattern(
     r"(?:\bno(?:t| longer)\b|n't\b|deprecat|unsupport|incompatib|\bbranch\b|\bfork|\boriginal(?:ly)?\b|\bported?\b"
     r"|\bmigrat|\bconvert|\bupgrad|\binstead\b|\bprevious(?:ly)?\b|\bonly\b|\bdrop(?:s|ped)?\b|\bTODO\b|\blegacy\b"
     r"|\bolder\b|不(?:支持|兼容|再)|旧版|老版本|迁移|移植|如果|原(?:版|作者|始|项目)"

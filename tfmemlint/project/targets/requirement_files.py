@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Callable, Iterator
 
+from tfmemlint.model.patterns import late_pattern
 from tfmemlint.project.targets.stated import Stated, of_requirement
 
 Reader = Callable[[str], bytes | None]
@@ -13,8 +14,8 @@ Reader = Callable[[str], bytes | None]
 
 _MAX_INCLUDE_DEPTH = 5
 """Files that include files: people use two levels."""
-_INCLUDES = re.compile(r"(?:-(?P<short>[rc])\s*|--(?P<long>requirement|constraint)(?:\s+|\s*=\s*))(?P<path>[^\s#]+)")
-_OPTION = re.compile(r"\s+--?[a-z].*$")
+_INCLUDES = late_pattern(r"(?:-(?P<short>[rc])\s*|--(?P<long>requirement|constraint)(?:\s+|\s*=\s*))(?P<path>[^\s#]+)")
+_OPTION = late_pattern(r"\s+--?[a-z].*$")
 
 
 def of_pip(path: str, text: str, read: Reader, *, weak: bool = False, constraint: bool = False) -> Iterator[Stated]:

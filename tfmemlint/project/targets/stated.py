@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from tfmemlint.model.patterns import late_pattern
 from tfmemlint.model.records import dataclass
 from tfmemlint.project.targets.markers import may_apply
 from tfmemlint.project.targets.versions import ANY, Releases, Unreadable, admitted, exactly, known, up_to
@@ -29,18 +30,18 @@ PACKAGES: dict[str, str] = {
 }
 """The packages that are TensorFlow, and the last release that the registry has a wheel of, where no more will come."""
 
-CONCERNS = re.compile(rb"tensorflow|tf[-_.]nightly", re.IGNORECASE)
+CONCERNS = late_pattern(rb"tensorflow|tf[-_.]nightly", re.IGNORECASE)
 """The words without which a file is not about TensorFlow's release."""
 
-_REQUIREMENT = re.compile(
+_REQUIREMENT = late_pattern(
     r"""(?P<name>[a-z0-9](?:[a-z0-9._-]*[a-z0-9])?)\s*(?:\[[^\]]*\])?\s*
     (?:@\s*(?P<url>\S+)|\(?(?P<versions>[^;()@#]*)\)?)\s*(?:;(?P<marker>.*))?""",
     re.IGNORECASE | re.VERBOSE,
 )
 """A requirement in its parts. Their meaning is left to packaging (`admitted`, `may_apply`); its own parser of the whole
 would refuse what the text has besides, such as a marker that it does not know."""
-_IN_WHEEL = re.compile(r"(?:^|[/=])(?P<name>[A-Za-z0-9_.]+)-(?P<version>\d[^-/]*)-[^/]*\.whl")
-_IN_TAG = re.compile(r"(?:^|/)tensorflow(?:\.git)?@[vr]?(?P<version>\d+\.\d+[^#&]*)")
+_IN_WHEEL = late_pattern(r"(?:^|[/=])(?P<name>[A-Za-z0-9_.]+)-(?P<version>\d[^-/]*)-[^/]*\.whl")
+_IN_TAG = late_pattern(r"(?:^|/)tensorflow(?:\.git)?@[vr]?(?P<version>\d+\.\d+[^#&]*)")
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,17 +7,20 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from tfmemlint.model.patterns import late_pattern
 from tfmemlint.project.targets.stated import PACKAGES, Stated, of_package, of_requirement, package
 from tfmemlint.project.targets.versions import Unreadable, exactly
 from tfmemlint.sources.config_files.tables import parse_ini, parse_toml
 
-WEAK = re.compile(
+WEAK = late_pattern(
     r"(?:^|[-_. /])(?:dev|develop|development|tests?|testing|ci|lint|linting|mypy|typing|types|style|quality|build|"
     r"benchmarks?|examples?|tools?)(?=$|[-_. /0-9])",
     re.IGNORECASE,
 )
 """Names of groups and files that are not what a program runs with."""
-DOCS = re.compile(r"(?:^|[-_. /])(?:docs?|documentation|sphinx|rtd|readthedocs|mkdocs)(?=$|[-_. /0-9])", re.IGNORECASE)
+DOCS = late_pattern(
+    r"(?:^|[-_. /])(?:docs?|documentation|sphinx|rtd|readthedocs|mkdocs)(?=$|[-_. /0-9])", re.IGNORECASE
+)
 """Names of groups and files that only the documentation is made with: they pin old releases, and are no evidence."""
 
 
@@ -151,7 +154,7 @@ def of_setup_cfg(path: str, text: str) -> Iterator[Stated]:
                 yield found
 
 
-_LOCKED = re.compile(
+_LOCKED = late_pattern(
     r"""^(?:-\s+)?name\s*[=:]\s*["']?(?P<name>[A-Za-z0-9_.-]+)["']?\s*\r?\n(?:[ \t]*[a-z_]+\s*[:=].*\r?\n){0,3}?
     [ \t]*version\s*[=:]\s*["']?(?P<version>[0-9][^\s"']*)""",
     re.MULTILINE | re.VERBOSE,

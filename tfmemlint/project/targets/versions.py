@@ -11,6 +11,7 @@ import re
 from functools import lru_cache
 
 from tfmemlint.knowledge.releases import KNOWN, Target
+from tfmemlint.model.patterns import late_pattern
 
 Releases = frozenset[tuple[int, int]]
 """Minor releases, as pairs of numbers; also ones that are not known, older and newer."""
@@ -28,17 +29,17 @@ _LINE = (
 
 ANY: Releases = frozenset(_LINE)
 
-_STAR_AFTER_ORDER = re.compile(r"((?:[<>]=?|~=)\s*v?[0-9][0-9a-zA-Z.]*?)\.?\*")
+_STAR_AFTER_ORDER = late_pattern(r"((?:[<>]=?|~=)\s*v?[0-9][0-9a-zA-Z.]*?)\.?\*")
 """``>=2.4.*``, which older releases of pip, Poetry and conda read as ``>=2.4``, and PEP 440 does not allow."""
 _MAX_CLAUSE = 200
 """Characters of one bound of a version."""
-_CLAUSE = re.compile(
+_CLAUSE = late_pattern(
     r"(?P<operator>[=<>!~^]*)\s*(?P<version>v?(?P<numbers>[0-9]{1,9}(?:\.[0-9]{1,9})*)(?P<suffix>[^\s*]*?))"
     r"(?P<star>\.?\*)?"
 )
 
 
-_PIN = re.compile(r"==\s*(\d{1,4})\.(\d{1,4})(?:\.\d{1,4})?")
+_PIN = late_pattern(r"==\s*(\d{1,4})\.(\d{1,4})(?:\.\d{1,4})?")
 """A plain pin, which most projects have: it needs no package."""
 
 

@@ -10,6 +10,8 @@ import re
 import sys
 from typing import TYPE_CHECKING, Any
 
+from tfmemlint.model.patterns import late_pattern
+
 if TYPE_CHECKING:
     import configparser
 
@@ -17,8 +19,8 @@ MAX_KEY_PARTS = 40
 """Parts of a dotted key in TOML; people write up to six."""
 MAX_BLANKS = 200
 """Blanks in a row in an INI file."""
-_TOML_TOKEN = re.compile(r"""[\w-]+|"[^"\n]*"|'[^'\n]*'|[ \t]+|.""", re.DOTALL)
-_BLANKS = re.compile(r"[^\S\n]+")
+_TOML_TOKEN = late_pattern(r"""[\w-]+|"[^"\n]*"|'[^'\n]*'|[ \t]+|.""", re.DOTALL)
+_BLANKS = late_pattern(r"[^\S\n]+")
 
 
 def parse_toml(text: str) -> dict[str, Any]:

@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from tfmemlint.model.patterns import late_pattern
 from tfmemlint.model.records import dataclass
 from tfmemlint.sources.config_files.tables import parse_ini, parse_toml
 
@@ -124,7 +125,7 @@ def _yaml(text: str) -> Setting | None:
 
 # JSON
 
-_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]:,]|[^\s{}\[\]:,"]+')
+_TOKEN = late_pattern(r'"(?:[^"\\]|\\.)*"|[{}\[\]:,]|[^\s{}\[\]:,"]+')
 
 
 def _json(text: str) -> Setting | None:
@@ -173,7 +174,7 @@ class _Rows:
 
 # TOML
 
-_KEY_PART = re.compile(r"""[ \t]*([\w-]+|"[^"\n]*"|'[^'\n]*')[ \t]*([.=\]])""")
+_KEY_PART = late_pattern(r"""[ \t]*([\w-]+|"[^"\n]*"|'[^'\n]*')[ \t]*([.=\]])""")
 
 
 def _toml(text: str) -> Setting | None:
@@ -218,8 +219,8 @@ def _with_rows(value: Any, path: tuple[str, ...], rows: Mapping[tuple[str, ...],
 
 # INI and .env
 
-_OPTION = re.compile(r"^([^\s#;:=\[][^:=\n]*)[:=]")
-_SECTION = re.compile(r"^\[([^\]]+)\]")
+_OPTION = late_pattern(r"^([^\s#;:=\[][^:=\n]*)[:=]")
+_SECTION = late_pattern(r"^\[([^\]]+)\]")
 
 
 def _ini(text: str) -> Setting | None:
@@ -247,8 +248,8 @@ def _ini(text: str) -> Setting | None:
     return Setting(found)
 
 
-_ASSIGNED = re.compile(r"^\s*(?:export\s+)?([A-Za-z_]\w*)\s*=(.*)", re.ASCII | re.DOTALL)
-_COMMENT = re.compile(r"(?<=\s)#")
+_ASSIGNED = late_pattern(r"^\s*(?:export\s+)?([A-Za-z_]\w*)\s*=(.*)", re.ASCII | re.DOTALL)
+_COMMENT = late_pattern(r"(?<=\s)#")
 
 
 def _env(text: str) -> Setting | None:
