@@ -87,6 +87,13 @@ def test_the_page_has_every_part() -> None:
         assert words in text
 
 
+def test_who_does_not_see_the_pictures_reads_the_sizes() -> None:
+    pytest.importorskip("matplotlib", reason="pictures need matplotlib, which isn't installed")
+    text = as_page(_data())
+    assert "The peak of GPU:0 by kind. all: trained variables 8.0 MiB, variables of optimizers 3.5 MiB" in text
+    assert "max_pooling2d: activations and other results 6.0 MiB" in text
+
+
 def test_what_is_not_known_is_left_out() -> None:
     data = _data()
     data["devices"][0].update(allocations=None, over_time=None)

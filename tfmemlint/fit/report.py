@@ -172,9 +172,10 @@ def _batches(found: FitResult, width: int) -> list[Line]:
     if batches.problem:
         lines += _wrapped(f"the search ended: {batches.problem}", width, "warning", indent=8)
     for trial in sorted(batches.trials, key=lambda trial: trial.batch):
-        peak = mib(trial.peak) if trial.peak else "not known"
-        outcome = "fits" if trial.fits else "not known" if trial.problem else "does not fit"
-        lines.append([Segment(f"    {trial.batch:>12}  "), Segment(f"{outcome}, peak {peak}", "dim")])
+        peak = f", peak {mib(trial.peak) if trial.peak else 'not known'}"
+        # What it needs is not known: it ended before it got there.
+        outcome = f"fits{peak}" if trial.fits else f"not known{peak}" if trial.problem else "does not fit"
+        lines.append([Segment(f"    {trial.batch:>12}  "), Segment(outcome, "dim")])
     return lines
 
 

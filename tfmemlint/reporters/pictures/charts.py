@@ -91,7 +91,16 @@ def bars(rows: Sequence[Bar], unit: str, describe: str) -> str:
         frameon=False,
         fontsize=8,
     )
-    return _svg(figure, describe, hints)
+    return _svg(figure, f"{describe}. {_in_words(rows, unit)}", hints)
+
+
+def _in_words(rows: Sequence[Bar], unit: str) -> str:
+    """Return the sizes of bars for readers who don't see them."""
+    texts = []
+    for row in rows:
+        parts = ", ".join(f"{part.name} {part.size:,.1f} {unit}" for part in row.parts)
+        texts.append(f"{row.name}: {parts or 'nothing'}")
+    return "; ".join(texts)
 
 
 def course(heights: Sequence[float], marks: Sequence[tuple[float, str]], most: float | None, texts: Texts) -> str:

@@ -39,7 +39,7 @@ body { background: var(--paper); color: var(--ink); font: 15px/1.5 system-ui, sa
   margin: 2rem auto; padding: 0 1rem; }
 h1 { font-size: 1.5rem; } h2 { font-size: 1.15rem; margin-top: 2rem; }
 figure { margin: 1rem 0; } figcaption, .dim { color: var(--dim); }
-figure { overflow-x: auto; } svg { width: 100%; min-width: 28rem; height: auto; }
+div.wide { overflow-x: auto; } svg { width: 100%; min-width: 44rem; height: auto; }
 @media print { svg { min-width: 0; } }
 svg text { font-family: system-ui, sans-serif !important; }
 table { border-collapse: collapse; margin: 0.5rem 0; } th { text-align: left; }
@@ -80,7 +80,8 @@ def paragraph(text: str, *, dim: bool = False) -> str:
 
 def figure(svg: str, caption: str) -> str:
     """Return a picture with words below it."""
-    return f"<figure>{svg}<figcaption>{in_html(caption)}</figcaption></figure>"
+    # On a narrow screen a picture is as wide as its words need, and is moved sideways, by keys as well.
+    return f'<figure><div class="wide" tabindex="0">{svg}</div><figcaption>{in_html(caption)}</figcaption></figure>'
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]], numbers: Sequence[int] = ()) -> str:
