@@ -104,6 +104,20 @@ for _ in range(2):
     assert not found.asked.changed
 
 
+def test_mixed_precision_is_no_change_where_the_script_sets_a_policy(ground: Ground) -> None:
+    code = """
+import numpy as np
+import tensorflow as tf
+tf.keras.mixed_precision.set_global_policy("mixed_float16")
+model = tf.keras.Sequential([tf.keras.Input((64,)), tf.keras.layers.Dense(8)])
+model.compile("sgd", "mse")
+model.fit(np.zeros((8, 64), "float32"), np.zeros((8, 8), "float32"), verbose=0)
+"""
+    found = fit(code, ground, change="mixed precision")
+    assert found.outcome is FitOutcome.FITS
+    assert not found.asked.changed
+
+
 COMPILED = """
 import tensorflow as tf
 

@@ -16,6 +16,8 @@ NO_XLA = "no XLA"
 """The change that `FitOptions.jit` makes."""
 _applied: set[str] = set()
 """The changes that have acted on something in this process."""
+_policies: list[Any] = []
+"""The policy of mixed precision that was set here, if any."""
 
 
 def install(change: str) -> None:
@@ -36,11 +38,15 @@ def mark(change: str) -> None:
 
 def applied(change: str) -> bool:
     """True if a change has acted on something."""
+    if change == "mixed precision" and change in _applied:
+        # A script that sets a policy by itself runs with that one.
+        return module("keras").mixed_precision.global_policy() is _policies[-1]
     return change in _applied
 
 
 def _mix_precision(keras: Any) -> None:
     keras.mixed_precision.set_global_policy(_MIXED)
+    _policies.append(keras.mixed_precision.global_policy())
     _applied.add("mixed precision")
 
 
