@@ -75,7 +75,8 @@ def call_in(problem: OrderProblem, place: Statement, target: CodeFile, name: str
     call = f"{spelled.rpartition(' ')[2]}({arguments})\n"
     top = file.tree.block_of(place) is file.tree.module
     if known is not None:
-        extend_import(editor, file, known, name)
+        if name not in _locals(file, known):
+            extend_import(editor, file, known, name)
         editor.put_up(call, place, problem.why)
     elif spelled.startswith("from ") and not (top and is_import(place)):
         editor.add_import(spelled.removeprefix("from ").partition(" import ")[0], name)

@@ -23,7 +23,8 @@ from tfmemlint.fixes.withheld import Withheld
 
 def leave_fixture(problem: OrderProblem) -> Iterator[Candidate]:
     """Move the body of a fixture above the import that leads to the start."""
-    start = problem.early[0]
+    # pytest reads the module: the step below that is the statement.
+    start = next((step for step in problem.early if not step.words.startswith("pytest ")), problem.early[-1])
     file = problem.files.get(problem.finding.path)
     tree = file.tree
     function = tree.function_of(tree.statement_at(problem.finding.span))

@@ -69,6 +69,8 @@ def _check_once(problem: OrderProblem, file: CodeFile, statement: Statement) -> 
     """
     if problem.files.is_seeded(file.path) or problem.files.is_seeded(problem.entry):
         raise Withheld("the order of random operations would be another one, and a seed is set")
+    if "list_physical_devices" in file.tree.code(statement):
+        raise Withheld("it lists the GPUs")
     check_steady(file, statement)
     if _GRAPHS.search(file.tree.text):
         raise Withheld("it may be made within a graph")
