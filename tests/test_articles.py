@@ -32,7 +32,7 @@ MADE = {
     "a06_session_of_tf1.py": ["memory_limit=6553"],
     "a06_options_after_the_model.py": ["memory_limit=8192"],
     "a07_memory_optimizer.py": ["optimizer = tf.keras.optimizers.Adam(learning_rate=0.001)\n"],
-    "a12_device_details.py": ["total = int(16384 * 1024**2)", "used = tf.config.experimental.get_memory_info("],
+    "a12_device_details.py": ["total = 16384 * 1024**2", "used = tf.config.experimental.get_memory_info("],
     "a13_memory_guard.py": ['return tf.config.experimental.get_memory_info(device)["current"]'],
     "a14_reset_stats.py": ['reset_memory_stats(\n        "GPU:0" if'],
     "a15_env_late.py": ["= '0,1'\ngpus = tf.config.list_physical_devices('GPU')"],

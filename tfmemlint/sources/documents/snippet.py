@@ -33,10 +33,16 @@ def _lines_of(text: str) -> tuple[str, ...]:
     return tuple(text.split("\n"))
 
 
-def _lines_above(text: str) -> int:
+def _lines_above(text: str, row: int) -> int:
     """Return the number of empty lines at the beginning of a text: a program stands in its rows of the document, and
-    of a thousand programs most have thousands of lines above them."""
-    return len(text) - len(text.lstrip("\n"))
+    of a thousand programs most have thousands of lines above them.
+
+    Args:
+        row: the first row that is not empty if nothing was put above: to compare takes less time than to count.
+    """
+    expected = row - 1 if text.startswith("\n" * (row - 1)) else 0
+    rest = text[expected:]
+    return expected + len(rest) - len(rest.lstrip("\n"))
 
 
 def with_changes(text: str, changes: Iterable[RowsChange]) -> str:
@@ -130,6 +136,10 @@ class Snippet(Source):
             found.append(RowsChange(first, last, put(list(lines[first:last]), block, old[number], new[number], python)))
         return found
 
+    @property
+    def _first_row(self) -> int:
+        return (self.marks and self.marks[0]) or self.blocks[0].rows[0]
+
     def _parts(self, text: str) -> list[list[str]]:
         """Return the lines of each block in the text, without trailing empty ones.
 
@@ -137,9 +147,11 @@ class Snippet(Source):
             ValueError: the blocks can no longer be separated.
         """
         marks = [mark for mark in self.marks if mark]
-        above = _lines_above(text)
+        above = _lines_above(text, self._first_row)
+        # The lines above a single block are the document's: there are as many as it has, and none is looked at.
+        documents = 0 if self.marks else min(above, self.blocks[0].rows[0] - 1)
         # Before a first mark, empty lines are no part of the program.
-        parts = [[] if marks and self.marks[0] else [""] * above]
+        parts = [[] if marks and self.marks[0] else [""] * (above - documents)]
         for line in text[above:].rstrip("\n").split("\n"):
             if MARK in line:
                 if len(parts) > len(marks) or not line.endswith(f"{MARK}{marks[len(parts) - 1]}"):
@@ -155,10 +167,10 @@ class Snippet(Source):
             parts[1][:0] = self._added(head)
             parts = parts[1:]
         elif not self.marks:
-            above = self.blocks[0].rows[0] - 1
-            if any(line.strip() for line in head[:above]):
+            missing = self.blocks[0].rows[0] - 1 - documents
+            if any(line.strip() for line in head[:missing]):
                 raise ValueError(_LOST)
-            parts[0] = head[above:]
+            parts[0] = head[missing:]
         if len(parts) != len(self.blocks):
             # A block directly below another one has no row to be marked in.
             raise ValueError(_LOST)
@@ -170,7 +182,7 @@ class Snippet(Source):
     def _added(self, head: list[str]) -> list[str]:
         """Return the lines before the first mark that were added."""
         origin = self.text if self.origin is None else self.origin
-        above, rows = _lines_above(origin), self.marks[0] - 1
+        above, rows = _lines_above(origin, self._first_row), self.marks[0] - 1
         first = origin[above:].split("\n", rows - above)[: rows - above] if above < rows else []
         known = {line for line in first if line}
         return _squeezed([line for line in head if line not in known])
