@@ -6,18 +6,25 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from tfmemlint.facts.names import is_tensorflow
-from tfmemlint.interpreter.program import ProtoMade, RuntimeStart
+from tfmemlint.interpreter.program import ProtoMade
 from tfmemlint.interpreter.state import Tri
 from tfmemlint.knowledge import names
 from tfmemlint.knowledge.functions import LOGICAL_CONFIGURATION, PROTOS
 from tfmemlint.model.finding import Finding, Severity
-from tfmemlint.rulekit.explain import constants_of, dropped_limit_intent, options_intent, plain_options, short
+from tfmemlint.rulekit.explain import (
+    constants_of,
+    dropped_limit_intent,
+    is_dropped_limit,
+    options_intent,
+    plain_options,
+    short,
+)
 from tfmemlint.rulekit.exports import is_for_others
 from tfmemlint.rulekit.rule import Rule
 
 if TYPE_CHECKING:
     from tfmemlint.fixes.editor import Editor
-    from tfmemlint.interpreter.program import Call, Program
+    from tfmemlint.interpreter.program import Program
 
 
 class ConfigNeverUsed(Rule):
@@ -88,7 +95,7 @@ class ConfigNeverUsed(Rule):
     def _dropped_limits(self, program: Program) -> Iterator[Finding]:
         for call in program.calls(*LOGICAL_CONFIGURATION):
             given = call.arg(0, "memory_limit")
-            if given is None or (call.result_used and not (call.unread and _is_for_itself(program, call))):
+            if given is None or not is_dropped_limit(call, program.events):
                 continue
             yield self.finding(
                 program,
@@ -111,9 +118,3 @@ class ConfigNeverUsed(Rule):
         from tfmemlint.fixes.rewrites import sessions
 
         sessions.replace_proto(editor, finding)
-
-
-def _is_for_itself(program: Program, call: Call) -> bool:
-    """Return True if no other module is expected to import the name that holds the result of ``call``."""
-    starts = [start for start in program.of(RuntimeStart) if start.what != "listing"]
-    return bool(call.function) or any(start.path == call.path and not start.frames for start in starts)

@@ -13,6 +13,7 @@ from tfmemlint.intents.reading import read
 from tfmemlint.interpreter.program import Call, End, Event, ItemLookup, Program, ProtoMade
 from tfmemlint.model.finding import Span
 from tfmemlint.model.intent import Purpose
+from tfmemlint.rulekit.explain import is_dropped_limit
 
 __all__ = ["StatedIntent", "entries", "intents_of", "number_of", "stated_intents"]
 
@@ -33,6 +34,8 @@ def intents_of(entry: str, events: Sequence[Event]) -> Iterator[StatedIntent]:
         if event.repeated and event.span in first:
             continue  # a later pass of a loop
         if event.span in asked:
+            continue
+        if isinstance(event, Call) and event.unread and not is_dropped_limit(event, events):
             continue
         for intent in read(event, entry):
             key = (intent.span, intent.intent.purpose, intent.gpu)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from tfmemlint.interpreter.program import Arg, Call, Event, Program, RuntimeStart, SessionMade, Use
@@ -85,6 +85,22 @@ def dropped_limit_intent(call: Call) -> Intent:
     known = size if isinstance(size, (int, float)) and not isinstance(size, bool) else None
     purpose = Purpose.FRACTION if is_share(known) else Purpose.LIMIT
     return Intent(purpose, "every GPU", known, given.text if given is not None else "")
+
+
+def is_dropped_limit(call: Call, events: Iterable[Event]) -> bool:
+    """Return True if nothing gets the configuration of a logical device that ``call`` makes.
+
+    Other modules may import a name of a module: not of one that starts the runtime itself.
+
+    Args:
+        events: those of the program, or of the entry point that makes the call.
+    """
+    if not call.result_used:
+        return True
+    if not call.unread:
+        return False
+    starts = (event for event in events if isinstance(event, RuntimeStart) and event.what != "listing")
+    return bool(call.function) or any(start.path == call.path and not start.frames for start in starts)
 
 
 def is_share(limit: object) -> bool:
