@@ -125,7 +125,7 @@ class DeviceIndexOutOfRange(Rule):
         if place is None:
             return
         if isinstance(place.value, NumberedName):
-            if call.name in _REPORTS and _NAME.fullmatch(f"{place.value.prefix}0"):
+            if call.name in (*_REPORTS, *_PLACES) and _NAME.fullmatch(f"{place.value.prefix}0"):
                 yield from self._numbered(program, call, place, place.value)
             return
         names = place.value.items if isinstance(place.value, Seq) else (place.value,)
@@ -145,9 +145,11 @@ class DeviceIndexOutOfRange(Rule):
     def _numbered(self, program: Program, call: Call, place: Arg, name: NumberedName) -> Iterator[Finding]:
         """A name with the number of a device in a loop: too large by an offset, or for the GPUs that are visible."""
         shown_name, index = f"{name.prefix}<i>", name.index
-        error = f"ValueError: No matching devices found for '{shown_name}'"
+        error = f"ValueError: No matching devices found for '{shown_name}'" if call.name in _REPORTS else ""
         if index.offset > 0:
-            yield from self._beyond(program, call, place.span, error, "the list", place.text)
+            if index.device.kind == "logical" or not call.state.limits:
+                # A GPU that is split has several numbers.
+                yield from self._beyond(program, call, place.span, error, "the list", place.text)
             return
         logical = logical_gpus(call.state)
         every = index.device.kind == "physical" and index.device.index == EACH
@@ -161,9 +163,9 @@ class DeviceIndexOutOfRange(Rule):
                 span=place.span,
                 severity=Severity.WARNING,
                 intent=Intent(Purpose.OTHER, text=f"each GPU for {short(call.name)}"),
-                outcome=f"With more GPUs TensorFlow raises {error}",
+                outcome=f"With more GPUs TensorFlow raises {error}" if error else _QUIET,
                 advice="Go through tf.config.list_logical_devices('GPU'), and use the name of each",
-                notes=handler_notes(call, "ValueError", "the GPU is never used"),
+                notes=handler_notes(call, "ValueError", "the GPU is never used") if error else (),
                 fixable=False,
                 details={"meant": None},
             )
@@ -175,7 +177,8 @@ class DeviceIndexOutOfRange(Rule):
         exception = error.partition(":")[0]
         if isinstance(event, DeviceAt) and event.state.max_gpus == 0:
             return
-        caught = event.handler_for(exception) is not None
+        quiet = not error
+        caught = quiet or event.handler_for(exception) is not None
         raises = "TensorFlow" if exception == "ValueError" else "Python"
         yield self.finding(
             program,
@@ -184,9 +187,9 @@ class DeviceIndexOutOfRange(Rule):
             span=span,
             severity=Severity.WARNING if caught else Severity.ERROR,
             intent=Intent(Purpose.OTHER, text=text),
-            outcome=f"{raises} raises {error}",
+            outcome=_QUIET if quiet else f"{raises} raises {error}",
             advice="Count from 0: range(len(gpus)), enumerate(gpus)",
-            notes=handler_notes(event, exception, "the last GPU is never used"),
+            notes=() if quiet else handler_notes(event, exception, "the last GPU is never used"),
             fixable=False,
             details={"meant": None},
         )

@@ -78,6 +78,12 @@ def test_nothing_is_said_of_a_split_that_is_not_known() -> None:
         (1, Devices("physical", "GPU", whole=False, skip=1), False),
         (0, UNKNOWN, False),
         (0, Seq(()), False),
+        (-1, _gpu(0), True),
+        (0, _gpu(-1), True),
+        (0, Seq((_gpu(-1),)), True),
+        (-1, _gpu(-1), False),
+        (-1, _gpu(1), False),
+        (-1, Devices("physical", "GPU", whole=False, skip=1), False),
     ],
 )
 def test_growth_on_a_hidden_gpu(grown: int, value: Value, hidden: bool) -> None:

@@ -9,6 +9,7 @@ from tfmemlint.interpreter.operations.devices import beyond_last, device_at, dev
 from tfmemlint.interpreter.operations.events import emit_store
 from tfmemlint.interpreter.operations.members import report_key, report_missing
 from tfmemlint.interpreter.operations.methods import MethodCall
+from tfmemlint.interpreter.operations.numbers_in_loops import ends_name
 from tfmemlint.interpreter.registry import attribute_of, item_of, method, stores_in
 from tfmemlint.interpreter.values import UNKNOWN, Amount, Const, Device, DeviceName, Devices, FileValue, Value
 from tfmemlint.knowledge.units import BYTES
@@ -65,6 +66,17 @@ def item_of_device(
         report_key(context, base, key.value, node)
         return UNKNOWN
     return DeviceName(base) if key.value == 0 else UNKNOWN
+
+
+@method(DeviceName, "endswith")
+def end_of_name(context: Context, base: DeviceName, call: MethodCall) -> Value:
+    values, _, _ = call.arguments(context)
+    match values:
+        case [Const(str() as text)]:
+            ends = ends_name(base, text)
+            return UNKNOWN if ends is None else Const(ends)
+        case _:
+            return UNKNOWN
 
 
 @method(Devices, "copy", "__iter__")

@@ -11,8 +11,8 @@ from tfmemlint.interpreter.operations.function_bodies import is_graph_function
 from tfmemlint.interpreter.operations.function_calls import call_function
 from tfmemlint.interpreter.operations.methods import MethodCall
 from tfmemlint.interpreter.operations.starting import start_runtime
-from tfmemlint.interpreter.registry import calls, method
-from tfmemlint.interpreter.values import UNKNOWN, Function, Partial, Thread, Value
+from tfmemlint.interpreter.registry import attribute_of, calls, method
+from tfmemlint.interpreter.values import UNKNOWN, Const, Function, Partial, Thread, Value
 
 
 @calls(Function)
@@ -27,6 +27,13 @@ def call_partial(
     context: Context, callee: Partial, args: Sequence[Value], keywords: dict[str, Value], node: ast.AST
 ) -> Value:
     return context.call(callee.function, [*callee.args, *args], {**callee.keywords, **keywords}, node)
+
+
+@attribute_of(Function)
+def attribute_of_function(context: Context, base: Function, name: str, node: ast.AST) -> Value:
+    if name == "__name__" and base.bound is None:
+        return Const(getattr(base.node, "name", "<lambda>"))
+    return UNKNOWN
 
 
 @method(Function, "get_concrete_function")

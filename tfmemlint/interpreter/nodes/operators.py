@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import functools
-import sys
 from typing import Any
 
 from tfmemlint.facts import folding
@@ -16,18 +15,17 @@ from tfmemlint.interpreter.operations.conditions import decide
 from tfmemlint.interpreter.operations.config_files import as_path, joined
 from tfmemlint.interpreter.operations.constants import fold
 from tfmemlint.interpreter.operations.guards import guards_of
+from tfmemlint.interpreter.operations.numbers_in_loops import compare_counted
 from tfmemlint.interpreter.operations.paths import doubtful, either_of, merge, snapshot
 from tfmemlint.interpreter.operations.protocols import compared, tested, unary
 from tfmemlint.interpreter.registry import visits
 from tfmemlint.interpreter.values import (
-    EACH,
     UNKNOWN,
     Class,
     Const,
     Dict,
     FilePath,
     Function,
-    Index,
     Instance,
     Ref,
     Seq,
@@ -104,7 +102,7 @@ def visit_compare(context: Context, node: ast.Compare) -> Value:
             return asked
         if isinstance(op, (ast.In, ast.NotIn)):
             right = _names_in(right)
-        numbered = _compared_index(op, left, right) if len(node.ops) == 1 else None
+        numbered = compare_counted(op, left, right) if len(node.ops) == 1 else None
         if numbered is not None:
             return Const(numbered)
         plain = _comparable_constants(left, right)
@@ -121,21 +119,6 @@ def visit_compare(context: Context, node: ast.Compare) -> Value:
         if not folded.value:
             break
     return result
-
-
-def _compared_index(op: ast.cmpop, left: Value, right: Value) -> bool | None:
-    """Return how the number of a loop's device compares with another: of the first it is 0, of all others 1 or more."""
-    if not isinstance(left, Index) or not isinstance(right, Const) or type(right.value) is not int:
-        return None
-    number, index = right.value - left.offset, left.device.index
-    if not left.device.loop or (index != EACH and not isinstance(index, int)):
-        return None
-    low, high = (index, index) if isinstance(index, int) else (1, sys.maxsize)
-    sooner = isinstance(op, (ast.Eq, ast.NotEq)) and not low <= number <= high
-    if sooner or (isinstance(op, (ast.Eq, ast.NotEq)) and low == high):
-        return isinstance(op, ast.NotEq) is not (low <= number <= high)
-    ends = [folding.compare(op, end, number) for end in (low, high)]
-    return bool(ends[0]) if ends[0] == ends[1] and isinstance(op, (ast.Lt, ast.LtE, ast.Gt, ast.GtE)) else None
 
 
 def _is_something(context: Context, *values: Value) -> bool:

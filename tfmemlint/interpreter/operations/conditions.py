@@ -7,8 +7,9 @@ from dataclasses import replace
 
 from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.observer import Decision, Reason
+from tfmemlint.interpreter.operations.numbers_in_loops import is_nonzero
 from tfmemlint.interpreter.state import State, Tri
-from tfmemlint.interpreter.values import Choice, Const, Count, Devices, Dict, Made, PassNumber, Ref, Seq, Value
+from tfmemlint.interpreter.values import Choice, Const, Count, Devices, Dict, Index, Made, PassNumber, Ref, Seq, Value
 
 _CONTEXT_INITIALIZED = "tf.python.eager.context.context()._initialized"
 _GPU_TESTS = frozenset(
@@ -50,7 +51,7 @@ def decide(context: Context, test: ast.expr, value: Value) -> TestResult:
             return TestResult(not stop, assumed=any(part.assumed for part in parts))
         return TestResult(None)
     if isinstance(test, ast.Compare):
-        known = _count_test(context, test) or _pass_test(context, test)
+        known = _count_test(context, test)
         if known is not None:
             return known
     if context.state is not None and context.state.max_gpus == 0 and _counts_gpus(value):
@@ -101,28 +102,6 @@ def _count_test(context: Context, test: ast.Compare) -> TestResult | None:
         case _:
             return None
     return TestResult(truth, assumed=truth is not None and high != 0)
-
-
-def _pass_test(context: Context, test: ast.Compare) -> TestResult | None:
-    """Decide ``i == 0``, ``i > 0`` and the like for the number of a loop's pass."""
-    if len(test.ops) != 1:
-        return None
-    left, right = (context.last_values.get(id(node)) for node in (test.left, test.comparators[0]))
-    if not isinstance(left, PassNumber) or not isinstance(right, Const) or type(right.value) is not int:
-        return None
-    number, low = right.value, left.first + left.later
-    match test.ops[0]:
-        case ast.Gt() | ast.LtE():
-            truth = True if low > number else (None if left.later else False)
-        case ast.GtE() | ast.Lt():
-            truth = True if low >= number else (None if left.later else False)
-        case ast.Eq() | ast.NotEq():
-            truth = False if low > number else (None if left.later else low == number)
-        case _:
-            return None
-    if truth is not None and isinstance(test.ops[0], ast.LtE | ast.Lt | ast.NotEq):
-        truth = not truth
-    return TestResult(truth)
 
 
 def _count_and_number(context: Context, test: ast.Compare) -> tuple[ast.cmpop, int] | None:
@@ -184,8 +163,8 @@ def _truth_of_value(value: Value) -> TestResult:
         case _ if _counts_gpus(value):
             # The code is about machines with a GPU; elsewhere nothing of this matters.
             return TestResult(True, assumed=True)
-        case PassNumber(first, later):
-            return TestResult(first + later != 0)
+        case PassNumber() | Index():
+            return TestResult(is_nonzero(value))
         case Ref("typing.TYPE_CHECKING" | "typing_extensions.TYPE_CHECKING"):
             return TestResult(False)
         case Made(name) if name in _GPU_TESTS:

@@ -101,16 +101,41 @@ def _pieces(state: State, number: int | None) -> int | None:
 
 
 def is_growth_hidden(state: State) -> bool:
-    """True if growth is set on GPUs that are not visible alone, so that the visible ones have none."""
+    """True if growth is set on GPUs that are not visible alone, so that the visible ones have none.
+
+    ``gpus[-1]`` is another GPU than ``gpus[0]`` wherever there is more than one.
+    """
     if state.visible is None or state.visible.either or EACH in state.growth:
         return False
     shows = state.visible.value
-    visible = _numbers(shows)
-    grown = list(state.growth)
-    known = all(isinstance(key, int) and key >= 0 for key in grown)
+    visible = _numbers_from_either_end(shows)
+    grown = [key for key in state.growth if isinstance(key, int)]
+    if not grown or len(grown) != len(state.growth):
+        return False
     if isinstance(shows, Devices) and shows.skip and visible is None:
-        return bool(grown) and known and all(isinstance(key, int) and key < shows.skip for key in grown)
-    return bool(grown and visible) and None not in (visible or ()) and known and not set(grown) & set(visible or ())
+        return all(0 <= key < shows.skip for key in grown)
+    return bool(visible) and all(
+        number is not None and _are_two_gpus(state, number, key) for number in visible or () for key in grown
+    )
+
+
+def _numbers_from_either_end(value: Value) -> Sequence[int | None] | None:
+    """Return the numbers of GPUs, negative for those that are counted from the last one; None if not known."""
+    match value:
+        case Device(kind="physical", type="GPU", index=int() as index):
+            return [index]
+        case Seq(items) if all(isinstance(item, Device) and item.kind == "physical" for item in items):
+            return [item.index if isinstance(item.index, int) else None for item in items if isinstance(item, Device)]
+        case _:
+            return _numbers(value)
+
+
+def _are_two_gpus(state: State, number: int, other: int) -> bool:
+    """True if two numbers are those of different GPUs, wherever there is more than one."""
+    if (number < 0) is (other < 0):
+        return number != other
+    from_first, from_last = max(number, other), -min(number, other)
+    return (from_first, from_last) == (0, 1) or state.min_gpus > from_first + from_last
 
 
 def with_enough_gpus(state: State) -> State:

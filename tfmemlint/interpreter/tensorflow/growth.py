@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from tfmemlint.interpreter.context import Context
@@ -78,8 +79,24 @@ def _apply_growth(context: Context, device: Value | None, enable: Value | None, 
     if key != EACH and before is not None and before.value == enable != UNKNOWN:
         # It is the earlier call that counts.
         return
-    growth: dict[Key, Setting] = {EACH: setting} if key == EACH else {**context.here.growth, key: setting}
+    growth: dict[Key, Setting] = {**context.here.growth, key: setting}
+    if key == EACH:
+        growth = _growth_of_rest(context.here.growth, setting, call)
     context.state = replace(context.here, growth=growth)
+
+
+def _growth_of_rest(before: Mapping[Key, Setting], setting: Setting, call: Call) -> dict[Key, Setting]:
+    """Return the growth settings after a later pass of a loop over all GPUs, which stands for all but the first."""
+    first = before.get(0)
+    if call.devices_loop is None or not call.repeated:
+        return {EACH: setting}
+    if first is None and EACH not in before:
+        # The first pass has left its GPU out.
+        return {**before, "some": setting}
+    if first is not None and not first.either and first.by is not None and first.by.span != call.span:
+        # Another line has set the first one, in its own way perhaps.
+        return {EACH: setting} if first.value == setting.value else {EACH: setting, 0: first}
+    return {EACH: setting}
 
 
 @outcome_of(SET_GROWTH)
