@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from tfmemlint.sources.walking import Walk
 
 CLEAN, FOUND, FAILED, CRASHED = 0, 1, 2, 3
+MAX_LINKS_SHOWN = 5
+"""Configuration files, not read as links lead to them, that are named; -v names all."""
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -121,6 +123,7 @@ def _context(arguments: argparse.Namespace, options: OptionsByFile, output_forma
         jobs=arguments.jobs,
         fix_only=_rule_codes("fix-only", arguments.fix_only),
         allow_dirty=arguments.allow_dirty,
+        named=tuple(path for path in arguments.paths or ["."] if path != "-"),
         whole_program=arguments.whole_program,
         shard=arguments.shard,
     )
@@ -236,7 +239,6 @@ def _results(
         from tfmemlint.fixes.write_together import finish_interrupted
 
         finish_interrupted(found.litter)
-        context = dataclasses.replace(context, named=tuple(paths))
     results.extend(_checked(arguments, paths, files, context, options))
     results.sort(key=lambda result: result.path)
     return results, failed
@@ -270,6 +272,11 @@ def _walk(paths: list[str], arguments: argparse.Namespace, nearest: Nearest) -> 
         say(f"{path}: {problem}")
     for path in found.empty:
         say(f"{path}: no files to check here")
+    foreign = sorted(found.foreign)
+    for path in foreign if arguments.verbose else foreign[:MAX_LINKS_SHOWN]:
+        say(f"{path}: not read, as a link there leads out of the project: name the file to have it read")
+    if len(foreign) > MAX_LINKS_SHOWN and not arguments.verbose:
+        say(f"{len(foreign) - MAX_LINKS_SHOWN} more such files; -v names them")
     if found.marked and (arguments.verbose or found.empty):
         say(f"left out as generated or vendored: {found.marked} (respect-gitattributes = false reads them)")
     return found, files

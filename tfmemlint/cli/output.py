@@ -106,6 +106,8 @@ def report(
     sources = _sources(results, [*findings, *suppressed], context)
     suppressed, _ = in_cells(suppressed, sources, rows_of_file=output_format.rows_of_file)
     findings, sources = in_cells(findings, sources, rows_of_file=output_format.rows_of_file)
+    if output_format.for_people:
+        sources = _quotable(sources, findings, context)
     render(
         findings,
         sources,
@@ -170,6 +172,17 @@ def _sources(results: list[FileResult], findings: list[Finding], context: RunCon
 
         known |= module_sources(others, context)
     return known
+
+
+def _quotable(sources: dict[str, Source], findings: list[Finding], context: RunContext) -> dict[str, Source]:
+    """Return the texts but for those that a link out of what was named leads to: they may be nobody's to see."""
+    from tfmemlint.engine.fix_file import outside
+
+    paths = {finding.path for finding in findings} | {step.path for finding in findings for step in finding.trace}
+    foreign = {path for path in paths if outside(path, context)}
+    if not foreign:
+        return sources
+    return {name: source for name, source in sources.items() if name.partition(":cell ")[0] not in foreign}
 
 
 def _is_plain(arguments: argparse.Namespace, results: list[FileResult], output_format: Format) -> bool:

@@ -13,7 +13,7 @@ from tfmemlint.model.records import dataclass
 from tfmemlint.project.listing import MARKERS
 from tfmemlint.sources.kinds import SETTINGS, kind_of
 from tfmemlint.sources.regular import read_regular
-from tfmemlint.sources.walking import LEFT_OUT
+from tfmemlint.sources.walking import LEFT_OUT, leads_outside
 
 LAUNCH_VARIABLES = ("TF_FORCE_GPU_ALLOW_GROWTH", "TF_GPU_ALLOCATOR", "CUDA_VISIBLE_DEVICES")
 """A launch matters only if it sets one of these variables."""
@@ -24,7 +24,10 @@ MAX_CONFIGURATION_BYTES = 2**20
 
 
 def configuration_files(root: str, kinds: frozenset[str] = SETTINGS) -> list[str]:
-    """Return the configuration files of these kinds below a directory; none if none names one of `LAUNCH_VARIABLES`."""
+    """Return the configuration files of these kinds below a directory; none if none names one of `LAUNCH_VARIABLES`.
+
+    Links that lead out of the directory are left out.
+    """
     found: list[str] = []
     seen = 0
     # Without a project marker, the directories below may not belong together.
@@ -32,7 +35,11 @@ def configuration_files(root: str, kinds: frozenset[str] = SETTINGS) -> list[str
     pending = [root]
     while pending:
         listed = _listed(pending.pop())
-        found += [path for path, kind in listed.configurations if kind in kinds]
+        found += [
+            path
+            for path, kind in listed.configurations
+            if kind in kinds and not (os.path.islink(path) and leads_outside(path, [root]))
+        ]
         seen += listed.files + (listed.below if marked else 0)
         if seen > _MAX_PROJECT_FILES:
             # The files found so far are only some of the project's.

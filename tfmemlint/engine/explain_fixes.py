@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from tfmemlint.engine.fix_file import outside
 from tfmemlint.engine.subjects import subject_of_result
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ def explain_results(results: list[FileResult], context: RunContext, programs: Se
     if not fixable or (context.explain_fixes == "few" and fixable > MAX_EXPLAINED_FINDINGS):
         return
     for result in results:
-        if result.source is not None and result.findings:
+        if result.source is not None and result.findings and not outside(result.path, context):
             own = context.at(result.path)
             result.findings = subject_of_result(result).explain(result.findings, own.fix_options(), own)
     if programs:

@@ -37,8 +37,8 @@ def fix_subject(subject: Subject, context: RunContext) -> FileResult:
     if not any(finding.fixable for finding in first):
         return result
     fixed = subject.apply_fixes(dataclasses.replace(context, ask=None, prove=None))
-    if fixed.text != source.text and context.write:
-        result.problem = objection(subject.path, context)
+    if fixed.text != source.text:
+        result.problem = objection(subject.path, context) if context.write else outside(subject.path, context)
         if result.problem:
             return result
     if fixed.text != source.text and (context.ask is not None or context.prove is not None):
@@ -59,12 +59,16 @@ def _written(result: FileResult, source: Source, fixed: Fixed, *, write: bool) -
 def objection(path: str, context: RunContext) -> str:
     """Return why a file is not to be written, or ""."""
     from tfmemlint.fixes import git
+
+    return outside(path, context) or ("" if context.allow_dirty else git.objection(path))
+
+
+def outside(path: str, context: RunContext) -> str:
+    """Return why a file is neither to be written nor to be quoted, or ""."""
     from tfmemlint.fixes.write import OUTSIDE
     from tfmemlint.sources.walking import leads_outside
 
-    if context.named and leads_outside(path, context.named):
-        return OUTSIDE
-    return "" if context.allow_dirty else git.objection(path)
+    return OUTSIDE if context.named and leads_outside(path, context.named) else ""
 
 
 def _replace(result: FileResult, source: Source, text: str, *, write: bool) -> str:

@@ -19,11 +19,12 @@ from tfmemlint.engine.prefilter_cache import open_prefilter_cache
 from tfmemlint.engine.scan_file import scan_file
 from tfmemlint.facts.prefilter import CONFIGURES
 from tfmemlint.project.listing import graph_name
+from tfmemlint.project.roots import outermost, project_root
 from tfmemlint.sources import Unreadable, walk
-from tfmemlint.sources.kinds import ALL, DOCUMENTS, PYTHON, kind_of, kind_of_text
+from tfmemlint.sources.kinds import ALL, DOCUMENTS, PYTHON, SETTINGS, kind_of, kind_of_text
 from tfmemlint.sources.regular import read_text
 from tfmemlint.sources.text import NOTEBOOK
-from tfmemlint.sources.walking import Choice
+from tfmemlint.sources.walking import Choice, leads_outside
 
 if TYPE_CHECKING:
     from tfmemlint.config.nearest import Nearest
@@ -82,7 +83,21 @@ def find_files(
     if as_in_directories:
         found.files = [path for path in found.files if _kind_by_name_or_interpreter(path) in choose_kinds(path)]
     named = {os.path.normpath(path) for path in paths}
+    found.foreign = frozenset(path for path in found.outside if _is_setting_of_others(path))
+    if found.foreign:
+        found.files = [path for path in found.files if path not in found.foreign]
     return found, [(path, os.path.normpath(path) in named) for path in found.files]
+
+
+def _is_setting_of_others(path: str) -> bool:
+    """True if a configuration file, reached by a link, is not in the project that the link is in.
+
+    What a report would show of it may be a secret of whoever runs the tool: a stranger's tree can name any file so.
+    """
+    if kind_of(os.path.basename(path)) not in SETTINGS:
+        return False
+    root = project_root(path)
+    return root in outermost() or leads_outside(path, [root])
 
 
 def _kind_by_name_or_interpreter(path: str) -> str | None:

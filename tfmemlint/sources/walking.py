@@ -86,9 +86,11 @@ class Walk:
             directories that are vendored by their names.
         litter: files that an interrupted run of the tool may have left.
         links: links to directories that were not followed, as they lead into what is walked anyway, or above it.
+        outside: those of the files that are reached by a link that leads out of all given paths.
+        foreign: those of them that are not read (`tfmemlint.engine.front_end`).
     """
 
-    __slots__ = ("empty", "files", "links", "litter", "marked", "problems")
+    __slots__ = ("empty", "files", "foreign", "links", "litter", "marked", "outside", "problems")
 
     def __init__(self) -> None:
         self.files: list[str] = []
@@ -97,6 +99,8 @@ class Walk:
         self.marked = 0
         self.litter: list[str] = []
         self.links: list[str] = []
+        self.outside: list[str] = []
+        self.foreign: frozenset[str] = frozenset()
 
 
 def walk(paths: Sequence[str], choose: Choice | Callable[[str], Choice] | None = None) -> Walk:
@@ -116,6 +120,7 @@ def walk(paths: Sequence[str], choose: Choice | Callable[[str], Choice] | None =
     in_directory = choose if callable(choose) else lambda _: everywhere
     walker = _Walker(in_directory, found)
     seen: set[str] = set()
+    given = tuple(map(os.path.realpath, paths))
     for path in paths:
         if not os.path.lexists(path):
             found.problems.append((path, "no such file or directory"))
@@ -123,10 +128,10 @@ def walk(paths: Sequence[str], choose: Choice | Callable[[str], Choice] | None =
             files = list(walker.directory(path))
             if not files:
                 found.empty.append(path)
-            _add(found, files, seen)
+            _add(found, files, seen, given)
         elif os.path.isfile(path):
             if not walker.excluded(in_directory(os.path.dirname(path)))(path):
-                _add(found, [path], seen)
+                _add(found, [path], seen, given)
         elif os.path.islink(path):
             found.problems.append((path, "a link that leads nowhere"))
         else:
@@ -154,8 +159,9 @@ def _is_within(path: str, place: str) -> bool:
     return path == place or path.startswith(os.path.join(place, ""))
 
 
-def _add(found: Walk, files: Iterable[str], seen: set[str]) -> None:
+def _add(found: Walk, files: Iterable[str], seen: set[str], given: tuple[str, ...]) -> None:
     directories: dict[str, str] = {}
+    within = tuple(os.path.join(place, "") for place in given)
     for file in files:
         # What a directory really is, is asked once: asking for each file takes longer than the walk.
         directory, name = os.path.split(file)
@@ -163,6 +169,8 @@ def _add(found: Walk, files: Iterable[str], seen: set[str]) -> None:
         if real not in seen:
             seen.add(real)
             found.files.append(file)
+            if not real.startswith(within) and real not in given:
+                found.outside.append(file)
 
 
 def _real(directory: str, known: dict[str, str]) -> str:
