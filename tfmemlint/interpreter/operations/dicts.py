@@ -13,6 +13,7 @@ from tfmemlint.interpreter.values import (
     Const,
     Dict,
     FileValue,
+    Made,
     Ref,
     Seq,
     Value,
@@ -40,6 +41,9 @@ def set_key(context: Context, base: Dict, key: Value, value: Value) -> None:
         if known is not NO_KEY:
             if content.items.get(known) == value:
                 return content
+            if vague and isinstance(value, Made):
+                # Another call that is not followed puts its like there, which starts the runtime by the same methods.
+                return Dict({**content.items, known: value}, True, content.default, content.cell)
             if vague:
                 items = {name: item for name, item in content.items.items() if name != known}
                 return Dict(items, True, content.default, content.cell)
