@@ -28,6 +28,9 @@ _called = re.compile(
     rb"(?:\s*,\s*(?:package\s*=\s*)?[rRuU]?([\"'])([\w\x80-\xff.]+)\3)?"
 ).match
 
+_computed = re.compile(rb"\s*\(\s*(?:name\s*=\s*)?[fFrRuU]?[\"']([\w\x80-\xff]+(?:\.[\w\x80-\xff]+)*)\.").match
+"""A name that is computed, but begins with the name of a package."""
+
 
 class Imported:
     """One import, as it stands in the code.
@@ -175,7 +178,7 @@ def _plain(text: bytes) -> Iterator[Imported]:
 
 
 def _by_call(data: bytes, at: int) -> Iterator[Imported]:
-    """``import_module("a.b")`` and ``__import__("a.b")``."""
+    """``import_module("a.b")`` and ``__import__("a.b")``; of ``import_module(f"a.{name}")`` the package ``a``."""
     if data.startswith(b"import_module", at):
         match = _called(data, at + 13)
     elif data.startswith(b"__import__", at - 2):
@@ -183,10 +186,13 @@ def _by_call(data: bytes, at: int) -> Iterator[Imported]:
     else:
         return
     if match is None:
+        package = _computed(data, at + (13 if data.startswith(b"import_module", at) else 8))
+        if package is not None:
+            yield Imported(0, _text(package[1]), ())
         return
     name = _text(match[2])
-    module = name.lstrip(".")
-    level = len(name) - len(module)
+    module = name.lstrip(".").removesuffix(".")
+    level = len(name) - len(name.lstrip("."))
     if level and match[4]:
         # Relative to a package that is named: `import_module("..b", "a.c")`.
         parents = _text(match[4]).rsplit(".", level - 1)
