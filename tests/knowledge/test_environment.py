@@ -38,6 +38,7 @@ def test_a_real_variable_is_read_at_its_moment_and_is_not_made_up(name: str, mom
         ("TF_GPU_VMEM", Purpose.LIMIT),
         ("TF_GPU_MEMORY_FRACTION", Purpose.FRACTION),
         ("TF_PER_PROCESS_GPU_MEMORY_FRACTION", Purpose.FRACTION),
+        ("TF_METAL_DEVICE_MEMORY_FRACTION", Purpose.FRACTION),
         ("TF_GPU_ALLOW_GROWTH", Purpose.GROWTH),
         ("TF_ALLOW_GROWTH", Purpose.GROWTH),
         ("TF_FORCE_GPU_MEMORY_GROWTH", Purpose.GROWTH),

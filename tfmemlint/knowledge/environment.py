@@ -106,10 +106,14 @@ MADE_UP: Mapping[str, Purpose] = {
     "PYTORCH_CUDA_ALLOC_CONF": Purpose.ALLOCATOR,
     "TF_CUDA_HOST_MEM_LIMIT_IN_MB": Purpose.OTHER,
     "TF_DISABLE_GPU": Purpose.VISIBLE,
+    "TF_METAL_DEVICE_MEMORY_FRACTION": Purpose.FRACTION,
 }
 """Variables that TensorFlow never reads, each with the purpose that its author had. ``XLA_PYTHON_CLIENT_*`` belong to
 JAX, ``PYTORCH_CUDA_ALLOC_CONF`` to PyTorch, ``TF_MEMORY_ALLOCATION`` to NVTabular: they work there, and have no effect
-on TensorFlow."""
+on TensorFlow. ``TF_METAL_DEVICE_MEMORY_FRACTION`` is not Apple's either: of the variables in TensorFlow's manner, the
+library of the wheels tensorflow-metal 0.1.2, 0.4, 0.6, 0.8, 1.0, 1.1 and 1.2 names ``TF_MPS_DISABLE_ALLOCATION_CACHE``,
+``TF_MTL_ENABLE_LAYER_PRINT``, ``MPS_DEVICE_CACHE_SIZE``, ``MPS_ENABLE_GEMM_PLUGIN`` and ``MPS_MAX_COMMIT_COUNT``, from
+0.8 on also ``TF_VERBOSE`` and four ``TF_CPP_*``, 0.8 ``TF_METAL_REMAPPER``, later ones ``TURN_OFF_REMAPPER``."""
 
 OTHERS: Mapping[str, str] = {
     "XLA_PYTHON_CLIENT_PREALLOCATE": "JAX",
