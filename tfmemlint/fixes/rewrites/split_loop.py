@@ -44,11 +44,26 @@ def split(editor: Editor, finding: Finding) -> None:
     iterated = editor.code(loop.iter)
     if _consumes(ast.parse(f"({iterated})", mode="eval").body, _assigned(editor)):
         raise Withheld("the loop's iterator can be consumed only once")
-    head = f"for {editor.code(loop.target)} in {iterated}:\n"
-    new = head + "".join(_line(editor, statement) for statement in configuring)
-    new += head + "".join(_line(editor, statement) for statement in others)
+    new = _head_without_number(editor, loop, configuring, others)
+    new += "".join(_line(editor, statement) for statement in configuring)
+    new += f"for {editor.code(loop.target)} in {iterated}:\n"
+    new += "".join(_line(editor, statement) for statement in others)
     editor.replace_statement(loop, new)
     editor.unsafe("Configure all GPUs in a loop of their own first")
+
+
+def _head_without_number(
+    editor: Editor, loop: cst.For, configuring: list[cst.BaseStatement], others: list[cst.BaseStatement]
+) -> str:
+    """Return the head of the first loop: without ``enumerate`` if only the second reads the number."""
+    listed, target = loop.iter, loop.target
+    if isinstance(listed, cst.Call) and editor.code(listed.func) == "enumerate" and isinstance(target, cst.Tuple):
+        number, *rest = (element.value for element in target.elements)
+        name = editor.code(number)
+        used, needed = (_names(editor, part)[0] for part in (configuring, others))
+        if len(rest) == 1 and name in needed - used:
+            return f"for {editor.code(rest[0])} in {editor.code(listed.args[0].value)}:\n"
+    return f"for {editor.code(target)} in {editor.code(listed)}:\n"
 
 
 def _line(editor: Editor, statement: cst.BaseStatement) -> str:
