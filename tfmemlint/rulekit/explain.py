@@ -327,14 +327,18 @@ def constants_of(fields: Mapping[str, Value] | None) -> dict[str, object]:
 
 
 _DURING = re.compile(
-    r"(?:^|_)(?:on_(?:epoch|batch|train|test|predict)|train_step|test_step|epoch|adjust|reallocate|rebalance|dynamic)",
+    r"(?:^|_)(?:on_(?:epoch|batch|(?:train|test|predict)(?!_begin))"
+    r"|train_step|test_step|epoch|adjust|reallocate|rebalance|dynamic)",
     re.IGNORECASE,
 )
 _PROGRESS = re.compile(r"\b(?:epoch|step|batch|iteration)s?\b", re.IGNORECASE)
 
 
 def while_training(call: Event) -> bool:
-    """Return True if an event depends on an epoch or a step: in a callback, or under a condition about progress."""
+    """Return True if an event depends on an epoch or a step: in a callback, or under a condition about progress.
+
+    What comes once before the training, as in ``on_train_begin``, does not.
+    """
     if _DURING.search(call.function):
         return True
     return any(_PROGRESS.search(text) for text, _ in call.guards)
