@@ -273,6 +273,61 @@ def test_an_automatic_fixture_becomes_statements_of_its_module(tmp_path: Path, m
     assert Path("tests/conftest.py").read_text() == code(expected)
 
 
+CONFTEST = """
+    import pytest
+    import tensorflow as tf
+
+
+    @pytest.fixture(scope="session", autouse=True)
+    def growth():
+        \"\"\"Set growth.\"\"\"
+        for gpu in tf.config.list_physical_devices("GPU"):
+            tf.config.experimental.set_memory_growth(gpu, True)
+        yield
+
+
+    @pytest.fixture
+    def size():
+        return 2
+    """
+
+
+@pytest.mark.parametrize("used", [False, True])
+def test_a_fixture_becomes_statements_of_its_conftest_unless_a_test_names_it(
+    used: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("tests").mkdir()
+    Path("pyproject.toml").write_text("[project]\nname = 'sizes'\n")
+    Path("conftest.py").write_text(code(CONFTEST))
+    names = "growth, size" if used else "size"
+    test = f"""
+        import tensorflow as tf
+
+        SAMPLE = tf.ones(2)
+
+
+        def test_size({names}):
+            assert SAMPLE.shape == (size,)
+        """
+    Path("tests/test_size.py").write_text(code(test))
+    fix()
+    expected = """
+        import pytest
+        import tensorflow as tf
+
+        for gpu in tf.config.list_physical_devices("GPU"):
+            tf.config.experimental.set_memory_growth(gpu, True)
+
+
+        @pytest.fixture
+        def size():
+            return 2
+        """
+    assert Path("conftest.py").read_text() == code(CONFTEST if used else expected)
+    assert (Path("tests/test_size.py").read_text() == code(test)) is not used
+
+
 def test_what_a_class_of_tests_sets_up_becomes_statements_of_its_module(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

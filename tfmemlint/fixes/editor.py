@@ -192,6 +192,11 @@ class Editor(PlaceFinder):
         self._changes.swapped[self._whole(statement)] = self._notes.above_each(parse(lines))
         self._attach_notes(statement, lines)
 
+    def put_in_place(self, lines: str, definition: Statement) -> None:
+        """Replace a definition of the top level by new code, with blank lines as they are around that."""
+        self._put_up = True
+        self.replace_statement(definition, lines)
+
     def comment(self, place: cst.CSTNode, text: str) -> None:
         """Add a comment at the end of the statement that is ``place`` or contains it (above a compound statement)."""
         note = text if text.startswith("#") else f"# {text}"

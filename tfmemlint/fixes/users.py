@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 
 from tfmemlint.fixes.hoist_out_of_function import importers_of, readers_of
+from tfmemlint.fixes.withheld import Withheld
+from tfmemlint.project.roots import LARGEST_PROJECT
+from tfmemlint.sources import walk
 from tfmemlint.sources.regular import Unreadable, read_bytes
 
 _IMPORT = re.compile(r"^[ \t]*(?:from[ \t]+[\w.]+[ \t]+)?import\b(?:[^\n(\\]*\([^)]*\)|[^\n]*)", re.MULTILINE)
@@ -23,6 +27,22 @@ def users_of(path: str, name: str) -> list[str]:
     """Return the files of the project that lead to another one and mention a name, in imports or elsewhere."""
     mention = re.compile(rf"\b{re.escape(name)}\b")
     return [each for each in sorted(readers_of(path)) if mention.search(_text(each) or name)]
+
+
+def is_used_by_tests(conftest: str, name: str) -> bool:
+    """Return True if a file below the folder of a ``conftest.py`` mentions a fixture of it: these need no import.
+
+    Raises:
+        Withheld: there are too many files to tell.
+    """
+    if not Path(conftest).exists():
+        return False
+    files = walk([os.path.relpath(Path(conftest).parent)]).files
+    if len(files) > LARGEST_PROJECT:
+        raise Withheld("the project is too large to see who uses this fixture")
+    mention = re.compile(rf"\b{re.escape(name)}\b")
+    own = os.path.normpath(os.path.relpath(conftest))
+    return any(mention.search(_text(each) or "") for each in files if os.path.normpath(each) != own)
 
 
 def other_user(path: str, name: str) -> str:
