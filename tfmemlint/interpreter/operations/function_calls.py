@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping, Sequence
+from itertools import compress, repeat
+from operator import is_, itemgetter
 
 from tfmemlint.interpreter.context import NO_CELL_CHANGED, Context
 from tfmemlint.interpreter.limits import (
@@ -129,7 +131,8 @@ def _leave_out(context: Context, function: Function, args: Sequence[Value], keyw
     forget_fields(context, function)
     cells = context.altered_cells.get(id(function.node), ())
     bound = function.bound
-    held = [value for (holder, _), value in context.heap.items() if holder is bound] if bound is not None else []
+    holders = map(itemgetter(0), context.heap)
+    held = list(compress(context.heap.values(), map(is_, holders, repeat(bound)))) if bound is not None else []
     for value in (*map(as_made, cells), *held):
         forget_contents(context, value)
     return UNKNOWN

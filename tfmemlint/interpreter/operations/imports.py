@@ -104,7 +104,7 @@ def _found_module(context: Context, name: str) -> ModuleInstance | Value | None:
 def interpret_module(context: Context, unit: ModuleInstance, node: ast.AST) -> None:
     before, heap, events = context.here, context.heap, len(context.events)
     files = context.config_files.requests
-    defaults = set(context.defaults)
+    defaults = len(context.defaults)
     asked, within, read = context.asked_modules, context.circular_imports, context.env_read
     context.asked_modules, context.circular_imports, context.env_read = set(), set(), {}
     looked_at, context.modules_looked_at = context.modules_looked_at, set()
