@@ -85,6 +85,9 @@ class _ProgramRepairs:
                 reason = found if isinstance(found, str) else self._make(found)
                 if reason:
                     _set_reason(result, finding, reason)
+                else:
+                    # What stood in the way of another repair may be gone.
+                    tried = {(finding.code, finding.message)}
         return self.results
 
     def attempt(self, finding: Finding) -> Repair | str:
