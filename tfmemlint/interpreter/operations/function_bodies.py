@@ -17,6 +17,8 @@ from tfmemlint.interpreter.unit import ModuleInstance
 from tfmemlint.interpreter.values import UNKNOWN, Const, Dict, Function, Instance, Lazy, Made, Ref, Seq, Value
 from tfmemlint.model.finding import Step
 
+_ABSTRACT = frozenset({"abstractmethod", "abstractproperty", "abstractclassmethod", "abstractstaticmethod"})
+
 
 def run_function(
     context: Context,
@@ -31,6 +33,8 @@ def run_function(
     """Interpret a function's body with these arguments; ``node`` is the call, None for an entry point."""
     assert context.state is not None
     code = function.node
+    if _is_left_to_others(code):
+        return UNKNOWN
     name = function_name(code)
     call = None
     unit, site = unit_of(context, function), context.site
@@ -98,6 +102,20 @@ def _note_aliases(
             times = context.rebindings.get((owner.number, written.id), 0)
             alias = owner.aliases.get(written.id) if not times else None
             scope.aliases[name] = alias or (written.id, owner.number, times)
+
+
+def _is_left_to_others(code: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> bool:
+    """Return True for an abstract method without a body: what is called is that of a class that is derived."""
+    if isinstance(code, ast.Lambda) or not any(
+        dotted(decorator).rpartition(".")[2] in _ABSTRACT for decorator in code.decorator_list
+    ):
+        return False
+    return all(isinstance(part, (ast.Pass, ast.Raise)) or _is_constant(part) for part in code.body)
+
+
+def _is_constant(statement: ast.stmt) -> bool:
+    """Return True for a docstring or an ellipsis."""
+    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
 
 
 def unit_of(context: Context, function: Function) -> ModuleInstance:
