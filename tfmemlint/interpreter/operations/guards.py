@@ -83,10 +83,6 @@ def _guard_name(context: Context, facts: TestFacts) -> str:
             # The same object, from whichever method it is asked.
             versions.append(f"{name}={context.conditions.object_number(value)}")
             continue
-        if isinstance(value, Devices) and value.kind == "physical" and value.whole:
-            # A process has the same physical devices throughout, however often it lists them.
-            versions.append(f"{name}={value.kind} {value.type}")
-            continue
         owner = context.scope.owner(name)
         number, times = owner.number, context.rebindings.get((owner.number, name), 0)
         alias = owner.aliases.get(name) if not times else None
