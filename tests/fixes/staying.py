@@ -17,7 +17,7 @@ STAYS: dict[str, tuple[dict[str, str], str]] = {
 
                     def show_first(self):
                         gpus = tf.config.list_physical_devices("GPU")
-                        if len(gpus) > 1:
+                        if len(gpus) > len(self.net.shape):
                             tf.config.set_visible_devices(gpus[0], "GPU")
                 """,
             "train.py": """
