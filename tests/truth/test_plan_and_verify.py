@@ -94,9 +94,7 @@ def _exclude(one: PlannedIntent, proved: Verdict) -> bool:
 
 
 DISAGREE = {
-    "TFM302/bad_option_string.fixed.py": "verify leaves the options that a parser is given out of the slice",
     "TFM402/bad_before_slice.py": "the plan does not ask which GPUs a slice leaves visible",
-    "TFM402/bad_first_skipped_by_number.py": "verify leaves a `continue` of the loop out of the slice",
     "TFM509/bad_from_import.py": "verify cuts out an import that fails",
     "TFM509/bad_import.py": "verify cuts out an import that fails",
     "bad_conftest_hook_starts_the_runtime": "verify does not call the hooks of conftest.py",

@@ -26,8 +26,11 @@ _PASSING = _words(
 _GETTERS = _words("attrgetter itemgetter methodcaller partial")
 """Functions that return such a function."""
 
-_PARTS = _words("__enter__ __getattribute__ __getitem__ add copy get items pop popitem setdefault values")
-"""Methods whose result is a part of their object."""
+_PARTS = _words(
+    "__enter__ __getattribute__ __getitem__ add add_argument add_argument_group add_mutually_exclusive_group "
+    "add_option_group add_parser add_subparsers copy get items pop popitem setdefault values"
+)
+"""Methods whose result is a part of their object. Parsers of the command line hand out groups and commands."""
 
 _STORING = _words("add append appendleft extend insert put setdefault update")
 """Methods that put their arguments into their object."""

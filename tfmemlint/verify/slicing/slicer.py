@@ -300,7 +300,10 @@ class Slicer:
         """True if everything that a statement reads is kept anyway."""
         function = self.bindings.function[statement]
         names = {node.id for node in own_nodes(statement) if isinstance(node, ast.Name)}
-        return all((name, function) in self._needed or not self.bindings.definitions(name, function) for name in names)
+        return all(
+            (name, function) in self._needed or self.kept.issuperset(self.bindings.definitions(name, function))
+            for name in names
+        )
 
 
 def _first_row(statement: ast.stmt) -> int:
