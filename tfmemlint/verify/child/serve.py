@@ -23,11 +23,14 @@ from tfmemlint.verify.child.limits import Limits
 from tfmemlint.verify.child.process_tree import adopt_orphans, die_with_parent, end_all, end_children
 from tfmemlint.verify.child.recording import Recorder, watch
 from tfmemlint.verify.child.sandbox.enter import enter, scratch_folder
+from tfmemlint.verify.child.warm_up import warm_up
 
 EMPTY = "empty"
 """The folder in which a program runs, but for one of the caller's choice."""
 MANY_PROGRAMS = 20
 """After so many programs, large pages pay for themselves: more are likely to come."""
+NEEDED = {"edge": ["tfmemlint.verify.edge.prepare"]}
+"""The modules that each program needs on a ground, imported once for all of them."""
 CHECK_SECONDS = 0.1
 """The interval at which a running program's limits are checked."""
 
@@ -43,10 +46,14 @@ def main(ground: str, descriptor: int) -> None:
     sys.path[:] = [entry for entry in sys.path if entry]  # the caller's folder may hold anything
     tensorflow = importlib.import_module("tensorflow")
     importlib.import_module("tensorflow.python.client.device_lib")
+    folder = Path(str(tensorflow.__file__)).parent
+    warm_up(folder)
+    for module in NEEDED.get(ground, ["tfmemlint.verify.child.probe"]):
+        importlib.import_module(module)
     gc.collect()
     gc.freeze()  # the present objects stay shared with the forked processes
     control = socket.socket(fileno=descriptor)
-    about = {"version": tensorflow.__version__, "folder": str(Path(str(tensorflow.__file__)).parent)}
+    about = {"version": tensorflow.__version__, "folder": str(folder)}
     control.sendall(_line({**about, "cuda": bool(tensorflow.test.is_built_with_cuda())}))
     managers: set[int] = set()
     programs = 0
