@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from tfmemlint.facts.syntax import dotted
 from tfmemlint.interpreter.context import Context
@@ -38,15 +39,63 @@ def call_fixtures(context: Context, conftests: list[ModuleInstance]) -> None:
     for unit in conftests:
         for name in _AFTER:
             _call(context, unit, unit.scope.names.get(name), f"pytest calls {name}()")
-    asked = _asked_for(context.main.tree)
-    for unit in conftests:
-        for function, always in _fixtures_of(unit):
-            before = context.state
-            name = getattr(function.node, "name", "")
-            if always or name in asked:
-                _call(context, unit, function, f"pytest calls the fixture {name}()")
-            if not always:
-                context.state = before
+    fixtures = {fixture.name: fixture for unit in (*conftests, context.main) for fixture in _fixtures_of(unit)}
+    done: set[str] = set()
+    for name in _by_scope(fixtures, [name for name, fixture in fixtures.items() if fixture.always]):
+        _set_up(context, fixtures, name, done)
+    for asked in _asked_for(context.main.tree):
+        before, made = context.state, set(done)
+        for name in _by_scope(fixtures, asked):
+            _set_up(context, fixtures, name, made)
+        context.state = before
+
+
+_SCOPES = ("session", "package", "module", "class", "function")
+
+
+@dataclass(frozen=True)
+class _Fixture:
+    """A function that pytest calls for the tests that ask for it.
+
+    Attributes:
+        name: what tests ask for. asks: the fixtures that it asks for itself. always: True if all tests get it.
+        scope: one of `_SCOPES`, or another word where that is not known.
+    """
+
+    unit: ModuleInstance
+    function: Function
+    name: str
+    asks: tuple[str, ...]
+    always: bool
+    scope: str
+
+
+def _by_scope(fixtures: Mapping[str, _Fixture], names: Iterable[str]) -> list[str]:
+    """Return fixtures, and those that they ask for, as pytest orders them: those of the whole session first."""
+    found = dict.fromkeys(name for name in names if name in fixtures)
+    waiting = list(found)
+    for name in waiting:
+        for asked in fixtures[name].asks:
+            if asked in fixtures and asked not in found:
+                found[asked] = None
+                waiting.append(asked)
+    return sorted(found, key=lambda name: _rank(fixtures[name]))
+
+
+def _rank(fixture: _Fixture) -> int:
+    return _SCOPES.index(fixture.scope) if fixture.scope in _SCOPES else len(_SCOPES)
+
+
+def _set_up(context: Context, fixtures: Mapping[str, _Fixture], name: str, done: set[str]) -> None:
+    """Call a fixture after those that it asks for, each of them once."""
+    if name in done:
+        return
+    done.add(name)
+    fixture = fixtures[name]
+    for asked in fixture.asks:
+        if asked in fixtures:
+            _set_up(context, fixtures, asked, done)
+    _call(context, fixture.unit, fixture.function, f"pytest calls the fixture {fixture.name}()")
 
 
 def _has_tests(unit: ModuleInstance) -> bool:
@@ -56,8 +105,8 @@ def _has_tests(unit: ModuleInstance) -> bool:
     )
 
 
-def _fixtures_of(unit: ModuleInstance) -> Iterator[tuple[Function, bool]]:
-    """Yield the fixtures of a file, each with True if all tests get it."""
+def _fixtures_of(unit: ModuleInstance) -> Iterator[_Fixture]:
+    """Yield the fixtures of a file."""
     for value in unit.scope.names.values():
         if not isinstance(value, Function) or isinstance(value.node, ast.Lambda):
             continue
@@ -66,28 +115,55 @@ def _fixtures_of(unit: ModuleInstance) -> Iterator[tuple[Function, bool]]:
             root, _, rest = named.partition(".")
             package = unit.scope.names.get(root)
             if isinstance(package, Ref) and f"{package.name}.{rest}".rstrip(".") == "pytest.fixture":
-                yield value, _is_autouse(written)
+                options = _options(written)
+                name, asks = options.get("name") or value.node.name, _parameters(value.node)
+                scope = options.get("scope", "function")
+                yield _Fixture(unit, value, str(name), asks, options.get("autouse") is True, str(scope))
 
 
-def _is_autouse(decorator: ast.expr) -> bool:
-    return isinstance(decorator, ast.Call) and any(
-        keyword.arg == "autouse" and isinstance(keyword.value, ast.Constant) and keyword.value.value is True
-        for keyword in decorator.keywords
+def _options(decorator: ast.expr) -> dict[str, object]:
+    keywords = decorator.keywords if isinstance(decorator, ast.Call) else []
+    return {
+        keyword.arg: keyword.value.value if isinstance(keyword.value, ast.Constant) else ""
+        for keyword in keywords
+        if keyword.arg is not None
+    }
+
+
+def _parameters(function: ast.FunctionDef | ast.AsyncFunctionDef) -> tuple[str, ...]:
+    arguments = function.args
+    return tuple(argument.arg for argument in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs))
+
+
+def _asked_for(tree: ast.Module) -> list[tuple[str, ...]]:
+    """Return what the tests of a file ask for: the names of ``usefixtures``, then their parameters; each list once."""
+    found: dict[tuple[str, ...], None] = {}
+
+    def visit(body: Sequence[ast.stmt], marked: tuple[str, ...]) -> None:
+        for node in body:
+            match node:
+                case ast.ClassDef(name=name, body=inner) if name.startswith("Test"):
+                    visit(inner, (*marked, *_named_by_marks(node.decorator_list)))
+                case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) if name.startswith("test"):
+                    asked = (*marked, *_named_by_marks(node.decorator_list), *_parameters(node))
+                    found[asked] = None
+                case _:
+                    pass
+
+    visit(tree.body, _named_by_marks(node.value for node in tree.body if isinstance(node, ast.Assign)))
+    return list(found)
+
+
+def _named_by_marks(marks: Iterable[ast.expr]) -> tuple[str, ...]:
+    """Return the fixtures that ``usefixtures`` names in decorators, or in ``pytestmark``."""
+    return tuple(
+        str(item.value)
+        for mark in marks
+        for node in ast.walk(mark)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "usefixtures"
+        for item in node.args
+        if isinstance(item, ast.Constant)
     )
-
-
-def _asked_for(tree: ast.Module) -> frozenset[str]:
-    """Return the names that tests have as parameters, or hand to ``usefixtures``."""
-    found: set[str] = set()
-    for node in ast.walk(tree):
-        match node:
-            case ast.FunctionDef(name=name, args=args) if name.startswith("test"):
-                found.update(argument.arg for argument in args.args)
-            case ast.Call(func=ast.Attribute(attr="usefixtures"), args=names):
-                found.update(str(item.value) for item in names if isinstance(item, ast.Constant))
-            case _:
-                pass
-    return frozenset(found)
 
 
 def _call(context: Context, unit: ModuleInstance, function: Value | None, words: str) -> None:

@@ -69,14 +69,16 @@ def kind(context: Context, call: Invocation) -> Value | None:
 
 @builtin("tfmemlint.parameter")
 def parameter(context: Context, call: Invocation) -> Value | None:
-    """The annotation of the first parameter of a function; None where it is no function."""
-    function = call.values[0]
+    """The annotation of a parameter of a function, by default of the first; None where it is no function."""
+    function, *place = call.values
     if not isinstance(function, Function):
         return Const(None)
-    first = next(iter((*function.node.args.posonlyargs, *function.node.args.args)), None)
-    if first is None or not isinstance(first.annotation, ast.Name):
+    parameters = (*function.node.args.posonlyargs, *function.node.args.args)
+    number = place[0].value if place and isinstance(place[0], Const) else 0
+    annotation = parameters[number].annotation if isinstance(number, int) and number < len(parameters) else None
+    if not isinstance(annotation, ast.Name):
         return UNKNOWN
-    return function.scope.lookup(first.annotation.id) or Ref(first.annotation.id)
+    return function.scope.lookup(annotation.id) or Ref(annotation.id)
 
 
 @builtin("tfmemlint.is_text")

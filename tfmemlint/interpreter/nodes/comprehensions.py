@@ -17,6 +17,7 @@ from tfmemlint.interpreter.state import Guards
 from tfmemlint.interpreter.values import (
     NO_KEY,
     UNKNOWN,
+    Amount,
     Device,
     DeviceName,
     Devices,
@@ -110,6 +111,8 @@ def _comprehended(
         return new_container(context, Dict(found))
     if isinstance(source, Seq) and not filtered and len(node.generators) == 1 and len(values) == len(source.items):
         return new_container(context, Seq(tuple(values), "list"))
+    if isinstance(node, ast.ListComp) and isinstance(source, Amount) and isinstance(last, Amount):
+        return Amount("list", source=last.source) if last.type == "str" and source.type == "list" else UNKNOWN
     return UNKNOWN
 
 

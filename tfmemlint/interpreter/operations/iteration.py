@@ -25,6 +25,7 @@ from tfmemlint.interpreter.operations.side_effects import havoc
 from tfmemlint.interpreter.values import (
     EACH,
     UNKNOWN,
+    Amount,
     Choice,
     Class,
     Device,
@@ -32,6 +33,7 @@ from tfmemlint.interpreter.values import (
     Devices,
     Dict,
     FileItems,
+    FileValue,
     Index,
     Indices,
     Instance,
@@ -267,6 +269,9 @@ def _elements(iterable: Value) -> list[tuple[Value, bool]]:
             ]
             length = min((len(column) for column in known), default=2)
             return [(Seq(tuple(_in_row(column, row) for column in columns), "tuple"), row > 0) for row in range(length)]
+        case Amount(type="list") if not isinstance(iterable, FileValue):
+            line = Amount("str", source=iterable.source)
+            return [(line, False), (line, True)]
         case PassNumbers(first):
             return [(PassNumber(first, later=False), False), (PassNumber(first, later=True), True)]
         case _:
