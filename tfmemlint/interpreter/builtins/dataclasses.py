@@ -25,3 +25,11 @@ def _field(keywords: Mapping[str, Value]) -> Value:
 @builtin("dataclasses.field")
 def dataclass_field(context: Context, call: Invocation) -> Value | None:
     return _field(call.keywords)
+
+
+@builtin("pydantic.Field", "pydantic.fields.Field", "pydantic.v1.Field", "sqlmodel.Field")
+def model_field(context: Context, call: Invocation) -> Value | None:
+    """A field with another name outside is not known: what is given for it comes under that name."""
+    if call.keywords.keys() & {"alias", "validation_alias"}:
+        return UNKNOWN
+    return Field(call.argument(0, "default"), call.keywords.get("default_factory"), True, None)

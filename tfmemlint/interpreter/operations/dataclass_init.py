@@ -84,7 +84,7 @@ def _fill(
     fields = dataclass_fields(cls)
     places = [name for name, field in fields.items() if field.init and not field.keyword_only]
     given = {**dict(zip(places, args, strict=False)), **keywords}
-    vague = _is_vague_call(context, node)
+    vague = is_vague_call(context, node)
     if args and None in class_lineage(cls):
         # A base of somebody else's may have fields of its own, which come first.
         given, vague = dict(keywords), True
@@ -118,7 +118,7 @@ def _perhaps_made(context: Context, field: Described, node: ast.AST) -> Value:
     return UNKNOWN
 
 
-def _is_vague_call(context: Context, node: ast.AST) -> bool:
+def is_vague_call(context: Context, node: ast.AST) -> bool:
     """True if a call has ``*`` or ``**`` with unknown contents."""
     if not isinstance(node, ast.Call):
         return True

@@ -15,6 +15,7 @@ from tfmemlint.interpreter.operations.dict_objects import fill, is_dict
 from tfmemlint.interpreter.operations.function_calls import call_function
 from tfmemlint.interpreter.operations.named_calls import call_by_name
 from tfmemlint.interpreter.operations.objects import call_special
+from tfmemlint.interpreter.operations.pydantic_models import forget_fields, is_model, make_model
 from tfmemlint.interpreter.registry import Invocation
 from tfmemlint.interpreter.values import UNKNOWN, Choice, Class, Const, Dict, Function, Instance, Ref, Seq, Value
 
@@ -54,7 +55,11 @@ def _initialize(
     if record is not None:
         make_record(context, instance, record, args, keywords, node)
     elif isinstance(init, Function):
+        if is_model(cls):
+            forget_fields(context, instance)
         call_function(context, replace(init, bound=instance), args, keywords, node)
+    elif is_model(cls):
+        make_model(context, instance, args, keywords, node)
     elif isinstance(after := class_member(context, cls, "__post_init__"), Function):
         # A dataclass.
         call_function(context, replace(after, bound=instance), [], {}, node)
