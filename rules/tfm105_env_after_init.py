@@ -88,7 +88,7 @@ class EnvAfterInit(Rule):
             before = write.state.env.get(write.name)
             if phase.has not in (Tri.YES, Tri.MAYBE) or (before is not None and before == write.value):
                 continue
-            if is_for_the_next_program(program, write):
+            if is_for_the_next_program(program, write) or _hides_what_is_hidden(write):
                 continue
             start = phase.by
             # The variable may already have the same value, so that nothing is lost.
@@ -121,3 +121,9 @@ class EnvAfterInit(Rule):
         """Move the assignment above what reads the variable."""
         editor.statement_at(finding.span)
         editor.move_above_start(finding, editor.ENVIRONMENT_SET)
+
+
+def _hides_what_is_hidden(write: EnvWrite) -> bool:
+    """True if a variable hides all GPUs where ``set_visible_devices`` has done so: late, and not needed."""
+    hides = write.value in (Const(""), Const("-1"))
+    return write.name == "CUDA_VISIBLE_DEVICES" and hides and write.state.visible_gpus == ()

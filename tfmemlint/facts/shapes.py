@@ -292,7 +292,13 @@ def _test_facts(test: ast.expr) -> TestFacts:
     text = unparsed(written)
     compared = None
     match written:
-        case ast.Compare(left=ast.Name() | ast.Attribute() as left, ops=[ast.Eq()], comparators=[ast.Constant(value)]):
+        case ast.Compare(
+            left=ast.Name()
+            | ast.Attribute()
+            | ast.Subscript(value=ast.Name(), slice=ast.Constant() | ast.UnaryOp(operand=ast.Constant())) as left,
+            ops=[ast.Eq()],
+            comparators=[ast.Constant(value)],
+        ):
             compared = unparsed(left), value
     return TestFacts(text, positive, tuple(sorted(names)), tuple(sorted(attributes)), tuple(calls), changes, compared)
 

@@ -32,15 +32,17 @@ def interpret_uncalled(context: Context) -> None:
     if context.settling is not None and context.settling.settled:
         return
     base = context.import_state or context.state or State()
+    # What was in force when the module itself started the runtime stays in force.
+    fixed = base.context.has is Tri.YES
     before = replace(
         base,
         context=_earlier(base.context),
         allocator=_earlier(base.allocator),
         listed=_earlier(base.listed),
-        growth={},
-        limits={},
-        visible=None,
-        threading={},
+        growth=base.growth if fixed else {},
+        limits=base.limits if fixed else {},
+        visible=base.visible if fixed else None,
+        threading=base.threading if fixed else {},
         entry_unknown=True,
         graphs=0,
         min_gpus=0,

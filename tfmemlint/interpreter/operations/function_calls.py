@@ -82,7 +82,7 @@ def call_function(
     if not quiet:
         context.stored_calls += id(function.node) in context.stored_functions
         return run_function(context, function, args, keywords, node, graph=graph)
-    if plain and context.steps > STEPS_WITH_ALL_CODE and not context.here.entry_unknown:
+    if plain and context.steps > STEPS_WITH_ALL_CODE:
         # The rest of the steps is for code that configures.
         context.give_up(f"more than {STEPS_WITH_ALL_CODE} steps")
         return _leave_out(context, function, args, keywords)

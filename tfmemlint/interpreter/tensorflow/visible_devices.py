@@ -88,6 +88,9 @@ def _apply_visible(context: Context, devices: Value | None, device_type: Value |
 @outcome_of(*SET_VISIBLE)
 def check_visible(context: Context, call: Invocation) -> ConfigEffect | None:
     devices, kind = call.argument(0, "devices") or UNKNOWN, call.argument(1, "device_type") or UNKNOWN
+    if kind == Const("GPU") and context.here.max_gpus == 0:
+        # Without a GPU every list of GPUs is the empty one, which is in force.
+        return None
     if kind == Const("CPU") or _shows_what_is_visible(context, devices, kind):
         return None
     return _visible_outcome(context, devices)
