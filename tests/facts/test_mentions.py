@@ -116,6 +116,22 @@ class TestLeading:
             assert found.of("b") == (["second"], [])
             assert found.of("c") == (["second", "third"], [])
 
+    def test_a_function_that_imports_a_module_whose_import_leads_there(self) -> None:
+        modules = {
+            "main.py": ("def first():\n    import outer\ndef second(): outer.x\n", ["outer"], ["outer.py"]),
+            "outer.py": ("from inner import y\nx = 1\n", ["inner", "y"], ["inner.py"]),
+            "inner.py": ("y = goal()\n", [], []),
+        }
+        for order in (modules, dict(reversed(modules.items()))):
+            found = leading(**order)
+            assert found.of("main.py") == (["first"], [])
+            assert found.mentioned(Piece("", "def third():\n    import outer\n"), "main.py")
+            assert not found.mentioned(Piece("", "def fourth(): outer.x"), "main.py")
+
+    def test_a_function_that_imports_a_module_whose_functions_alone_lead_there(self) -> None:
+        text = "def first():\n    import a\n    a.x\n"
+        assert leading(a=("def y(): goal()\nx = 1\n", [], []), b=(text, ["a"], ["a"])).of("b") == ([], [])
+
     def test_a_word_that_is_not_imported_is_something_else(self) -> None:
         found = leading(a=("def first(): goal()", [], []), b=("def second(first): first()", [], ["a"]))
         assert found.of("b") == ([], [])

@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterable
 from collections.abc import Set as AbstractSet
 from functools import cached_property
+from pathlib import PurePath
 
 from tfmemlint.knowledge.configuring import WORDS
 
@@ -36,6 +37,8 @@ _PLAIN_DECORATOR = re.compile(
 )
 """Decorators of other libraries that do not store a function where the project's own code calls it."""
 _ACTS = re.compile(r"\(|\][ \t]*=(?!=)")
+_LATER_IMPORT = re.compile(r"^[ \t]+(?:import|from)\b|import_module|__import__", re.MULTILINE)
+"""An import that does not run where its module is imported."""
 _CONTINUES = (")", "]", "}", "#")
 _GOES_ON = (*_CONTINUES, "else", "elif", "except", "finally")
 _NAMELESS = frozenset({"__init__", "__call__", "__enter__", "__exit__", "__new__", "__getattr__"})
@@ -164,6 +167,11 @@ class Mentions:
         """The whole module without its imports."""
         return Piece("", "\n".join(line for line in self._lines if not line.startswith(("import ", "from "))))
 
+    @cached_property
+    def imports_later(self) -> bool:
+        """True if a function of the module, or a class, may import another module."""
+        return _LATER_IMPORT.search(self.text) is not None
+
     def forget(self) -> None:
         """Forget everything but the names that the module imports and defines."""
         self.__dict__ = {"imported": self.imported, "defined": self.defined}
@@ -202,9 +210,20 @@ def _by_word(pieces: Iterable[Piece]) -> dict[str, list[Piece]]:
     return found
 
 
+def _own_name(key: str) -> str:
+    """Return the last part of a module's name, by its file."""
+    path = PurePath(key)
+    return path.parent.name if path.stem == "__init__" else path.stem
+
+
+def _imports_one_of(piece: Piece, names: AbstractSet[str]) -> bool:
+    """True if a function or class may import a module of one of these names when it runs."""
+    return bool(names) and not piece.words.isdisjoint(names) and _LATER_IMPORT.search(piece.text) is not None
+
+
 class Leading:
-    """The functions and classes of some modules that lead to code of one kind: those with a word about it, and those
-    that mention one of these.
+    """The functions and classes of some modules that lead to code of one kind: those with a word about it, those that
+    mention one of these, and those that import, when they run, a module whose import leads there.
 
     Args:
         about: says of a text whether it has such a word.
@@ -223,6 +242,8 @@ class Leading:
         self._seen: dict[str, tuple[set[str], set[str]]] = {}
         """The names that each module can see, filled when everything is settled."""
         self._on_import: dict[str, bool] = {}
+        self._acting: dict[str, str] = {}
+        """The modules whose import leads there, or may, each with its own name."""
 
     def add(self, key: str, module: Mentions, imports: Iterable[str]) -> None:
         """Add a module, with the keys of the modules that it imports."""
@@ -267,7 +288,8 @@ class Leading:
     def _grow(self, key: str) -> bool:
         """Return True if more names of a module lead there than before."""
         leading, module = self._leading[key], self._modules[key]
-        before = len(leading) + len(self._methods[key])
+        before = len(leading) + len(self._methods[key]) + len(self._acting)
+        self._grow_by_imports(key, module)
         seen, methods = self._seen_from(key)
         # Other modules can import its imported names from it.
         leading |= seen & module.imported
@@ -300,7 +322,34 @@ class Leading:
         if index is not None:
             leading_names = leading | self._methods[key]
             self._others[key] = [piece for piece in self._others[key] if piece.name not in leading_names]
-        return len(leading) + len(self._methods[key]) > before
+        if key not in self._acting and self._acts(key, module):
+            self._acting[key] = _own_name(key)
+        return len(leading) + len(self._methods[key]) + len(self._acting) > before
+
+    def _acts(self, key: str, module: Mentions) -> bool:
+        """True if the import of a module may lead there, by its own code or by a module that it imports."""
+        if not self._acting.keys().isdisjoint(self._imports.get(key, ())):
+            return True
+        seen, methods = self._seen_from(key)
+        names, called = seen | self._leading[key], methods | self._methods[key]
+        # The text is searched first: of most modules no word leads there.
+        if not self._about(module.text) and not any(map(module.text.__contains__, names | called)):
+            return False
+        return self.is_about(module.top) or self._mentions(module.top, key, names, called)
+
+    def _grow_by_imports(self, key: str, module: Mentions) -> None:
+        """Add the functions and classes of a module that import, when they run, one whose import leads there."""
+        names = self._acting_from(key)
+        if not names or not module.imports_later:
+            return
+        found = [piece for piece in self._others[key] if _imports_one_of(piece, names)]
+        for piece in found:
+            self._lead(key, piece)
+        self._others[key] = [piece for piece in self._others[key] if piece not in found]
+
+    def _acting_from(self, key: str) -> set[str]:
+        """Return the names of the modules that a module imports, and whose import leads there."""
+        return {self._acting[other] for other in self._imports.get(key, ()) if other in self._acting}
 
     def _seen_from(self, key: str) -> tuple[set[str], set[str]]:
         """Return the functions and classes that lead there among the imports of a module, and the methods."""
@@ -333,7 +382,7 @@ class Leading:
         if known is None:
             seen, methods = self._seen_from(key)
             known = self._seen[key] = seen | self._leading[key], methods | self._methods[key]
-        return self._mentions(piece, key, *known)
+        return self._mentions(piece, key, *known) or _imports_one_of(piece, self._acting_from(key))
 
     def on_import(self, key: str) -> bool:
         """Return True if importing the module ``key`` may lead there."""
