@@ -137,5 +137,59 @@ REPAIRED_DEEP: dict[str, Repaired] = {
         },
         entry="main.py",
     ),
+    "what the factory of a dataclass makes becomes a cached property": Repaired(
+        {
+            "train.py": """
+                from dataclasses import dataclass, field
+
+                import tensorflow as tf
+
+
+                @dataclass
+                class Options:
+                    scale: tf.Tensor = field(default_factory=lambda: tf.constant(2.0))
+                    grow: bool = True
+
+                    def configure(self):
+                        if self.grow:
+                            for gpu in tf.config.list_physical_devices("GPU"):
+                                tf.config.experimental.set_memory_growth(gpu, True)
+
+
+                options = Options()
+                options.configure()
+                print(float(options.scale))
+                """
+        },
+        "Make Options.scale a cached property, made when it is used",
+        {
+            "train.py": """
+                import functools
+                from dataclasses import dataclass
+
+                import tensorflow as tf
+
+
+                @dataclass
+                class Options:
+                    grow: bool = True
+
+                    def configure(self):
+                        if self.grow:
+                            for gpu in tf.config.list_physical_devices("GPU"):
+                                tf.config.experimental.set_memory_growth(gpu, True)
+
+                    @functools.cached_property
+                    def scale(self):
+                        return tf.constant(2.0)
+
+
+                options = Options()
+                options.configure()
+                print(float(options.scale))
+                """
+        },
+    ),
 }
+
 REPAIRED = {**SHALLOW, **REPAIRED_DEEP}

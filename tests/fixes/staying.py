@@ -79,4 +79,56 @@ STAYS: dict[str, tuple[dict[str, str], str]] = {
         },
         "the import in line 3 does more than configure: tf.zeros(...) in core/devices.py",
     ),
+    "the object gets the field of a dataclass as an argument": (
+        {
+            "train.py": """
+                from dataclasses import dataclass, field
+
+                import tensorflow as tf
+
+
+                @dataclass
+                class Options:
+                    grow: bool = True
+                    scale: tf.Tensor = field(default_factory=lambda: tf.constant(2.0))
+
+                    def configure(self):
+                        if self.grow:
+                            for gpu in tf.config.list_physical_devices("GPU"):
+                                tf.config.experimental.set_memory_growth(gpu, True)
+
+
+                options = Options(True, tf.ones([2]))
+                options.configure()
+                print(options.grow)
+                """,
+        },
+        "it needs options, which line 17 gives",
+    ),
+    "the object is printed with all its fields": (
+        {
+            "train.py": """
+                from dataclasses import dataclass, field
+
+                import tensorflow as tf
+
+
+                @dataclass
+                class Options:
+                    grow: bool = True
+                    scale: tf.Tensor = field(default_factory=lambda: tf.constant(2.0))
+
+                    def configure(self):
+                        if self.grow:
+                            for gpu in tf.config.list_physical_devices("GPU"):
+                                tf.config.experimental.set_memory_growth(gpu, True)
+
+
+                options = Options()
+                options.configure()
+                print(options)
+                """,
+        },
+        "it needs options, which line 17 gives",
+    ),
 }

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from tfmemlint.fixes.order.at_start import configure_at_start
 from tfmemlint.fixes.order.attribute import make_cached_property
 from tfmemlint.fixes.order.class_constant import make_property
+from tfmemlint.fixes.order.dataclass_field import make_field_property
 from tfmemlint.fixes.order.defaults import take_out_of_definition
 from tfmemlint.fixes.order.defer_import import defer_import
 from tfmemlint.fixes.order.environment import force_growth
@@ -29,7 +30,7 @@ def change_starter(problem: OrderProblem) -> Iterator[Candidate]:
     Where an import leads to it, the imported files are tried as well, beginning with that of the start.
     """
     reason: Withheld | None = None
-    for strategy in (take_out_of_definition, make_property, make_cached_property):
+    for strategy in (take_out_of_definition, make_property, make_cached_property, make_field_property):
         try:
             yield from strategy(problem)
         except Withheld as found:

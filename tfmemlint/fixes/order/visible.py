@@ -29,6 +29,7 @@ def set_visible_devices(problem: OrderProblem) -> Iterator[Candidate]:
     node = statement.body[0] if isinstance(statement, cst.SimpleStatementLine) else statement
     if not isinstance(node, cst.Assign):
         raise Withheld("the GPUs that it chooses are not constants")
+    _check_eager(problem)
     editor = problem.editor(file)
     call = editor.tf("tf.config.set_visible_devices", statement)
     listing = f"{editor.tf('tf.config.list_physical_devices', statement)}({editor.quoted('GPU')})"
@@ -47,6 +48,20 @@ def set_visible_devices(problem: OrderProblem) -> Iterator[Candidate]:
     editor.replace_statement(statement, new)
     drop_imports(editor, [statement], new)
     yield Candidate({file.path: editor.finish()}, "Choose the GPUs with tf.config: the environment was read already")
+
+
+def _check_eager(problem: OrderProblem) -> None:
+    """Refuse where the program works with sessions: one that has its own options ignores what tf.config says.
+
+    Raises:
+        Withheld: a file on the way to the configuration turns eager execution off.
+    """
+    for path in dict.fromkeys(step.path for step in problem.finding.trace):
+        if _SESSIONS.search(problem.files.get(path).source.text):
+            raise Withheld("a session with options of its own ignores the devices that tf.config makes visible")
+
+
+_SESSIONS = re.compile(r"\bdisable_(?:v2_behavior|eager_execution)\b|\bSession\(")
 
 
 def _computed_number(file: CodeFile, value: cst.BaseExpression) -> str:
