@@ -161,7 +161,7 @@ REPAIRED_DEEP: dict[str, Repaired] = {
                 print(float(options.scale))
                 """
         },
-        "Make Options.scale a cached property, made when it is used",
+        "Make Options.scale a cached property, made when it is first used",
         {
             "train.py": """
                 import functools
@@ -187,6 +187,59 @@ REPAIRED_DEEP: dict[str, Repaired] = {
                 options = Options()
                 options.configure()
                 print(float(options.scale))
+                """
+        },
+    ),
+    "an import that only the guarded block uses goes below the configuration there": Repaired(
+        {
+            "data.py": """
+                import tensorflow as tf
+
+                train_set = tf.data.Dataset.range(8)
+                """,
+            "train.py": """
+                import argparse
+
+                import tensorflow as tf
+
+                from data import train_set
+
+
+                def get_args():
+                    return argparse.ArgumentParser().parse_known_args()[0]
+
+
+                if __name__ == "__main__":
+                    args = get_args()
+                    gpus = tf.config.list_physical_devices("GPU")
+                    if len(vars(args)) < 9:
+                        for gpu in gpus:
+                            tf.config.experimental.set_memory_growth(gpu, True)
+                    print(len(list(train_set)))
+                """,
+        },
+        "Move the import of data below line 15",
+        {
+            "train.py": """
+                import argparse
+
+                import tensorflow as tf
+
+
+                def get_args():
+                    return argparse.ArgumentParser().parse_known_args()[0]
+
+
+                if __name__ == "__main__":
+                    args = get_args()
+                    gpus = tf.config.list_physical_devices("GPU")
+                    if len(vars(args)) < 9:
+                        for gpu in gpus:
+                            tf.config.experimental.set_memory_growth(gpu, True)
+
+                    from data import train_set
+
+                    print(len(list(train_set)))
                 """
         },
     ),

@@ -227,6 +227,28 @@ def test_of_a_notebook_the_fixes_are_listed_by_cell(project: Path, capsys: pytes
     assert "tfmemlint:cell" not in shown
 
 
+def test_of_a_notebook_that_shows_several_ways_in_cells_of_their_own_none_is_moved(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    growth = (
+        "for gpu in tf.config.list_physical_devices('GPU'):\n    tf.config.experimental.set_memory_growth(gpu, True)"
+    )
+    limit = (
+        "gpus = tf.config.list_physical_devices('GPU')\n"
+        "tf.config.set_logical_device_configuration(gpus[0], [tf.config.LogicalDeviceConfiguration(1024)])"
+    )
+    notebook("import tensorflow as tf", "y = tf.ones(3)", growth, limit)
+    before = Path("train.ipynb").read_text()
+    main(["fix", "--unsafe-fixes", "."])
+    assert Path("train.ipynb").read_text() == before
+    assert capsys.readouterr().out.count("each in a cell of its own") >= 2
+    # One way alone is moved.
+    Path("train.py").touch()
+    notebook("import tensorflow as tf", "y = tf.ones(3)", growth)
+    main(["fix", "--unsafe-fixes", "."])
+    assert "1 fixed" in capsys.readouterr().out
+
+
 def test_fixes_of_a_notebook_are_listed_where_one_fix_leads_to_the_next(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

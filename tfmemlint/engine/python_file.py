@@ -119,14 +119,16 @@ class PythonFile:
     def explain(self, findings: Sequence[Finding], options: Options, context: RunContext) -> list[Finding]:
         """Return ``findings`` with their fixes, or with the reasons why they have none."""
         from tfmemlint.fixes.compute_fix import compute
+        from tfmemlint.fixes.shown_ways import shown_ways, with_reasons
         from tfmemlint.rulekit.rule import rules
 
         by_code = {rule.code: rule for rule in rules()}
         target = context.target_of(self.path)
         explained = [compute(self.source, finding, by_code[finding.code], target, options) for finding in findings]
         plan = self._planner(context)
-        if plan is None:
-            return explained
+        shown = shown_ways(self.source, findings)
+        if plan is None or shown:
+            return with_reasons(explained, shown)
         from tfmemlint.engine.order_repairs import with_planned
 
         return with_planned(self.source, explained, plan)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from tfmemlint.fixes.compute_fix import DECLINED, NEEDS_UNSAFE, NOT_CHOSEN, Fixer, Options, compute, withheld
 from tfmemlint.fixes.edits import apply, overlap
 from tfmemlint.fixes.finding_places import Place, in_first_text, keys_in_new_text, marked, place
+from tfmemlint.fixes.shown_ways import shown_ways
 from tfmemlint.model.finding import Applicability, Edit, Finding, Severity
 from tfmemlint.model.records import dataclass
 from tfmemlint.sources.documents.blocks import PYTHON
@@ -95,6 +96,7 @@ class _FixRun:
 
     def run(self, source: Source) -> Fixed:
         findings = self.check(source)
+        self.refused = shown_ways(source, findings) | self.refused
         first, found_first = source.text, findings
         done = Fixed(first)
         seen = {first}

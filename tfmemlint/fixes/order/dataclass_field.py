@@ -63,7 +63,8 @@ def make_field_property(problem: OrderProblem) -> Iterator[Candidate]:
     else:
         editor.discard(statement)
         editor.insert_after(lines[-1], text, apart=True)
-    yield Candidate({file.path: editor.finish()}, f"Make {class_name}.{name} a cached property, made when it is used")
+    message = f"Make {class_name}.{name} a cached property, made when it is first used"
+    yield Candidate({file.path: editor.finish()}, message)
 
 
 def _is_dataclass(file: CodeFile, owner: cst.ClassDef) -> bool:

@@ -12,6 +12,7 @@ import libcst as cst
 
 from tfmemlint.fixes.concrete_tree import Statement
 from tfmemlint.fixes.imports import is_import
+from tfmemlint.fixes.order.entry_place import is_guard
 from tfmemlint.fixes.order.files import CodeFile
 from tfmemlint.fixes.order.problem import Candidate, OrderProblem, describe
 from tfmemlint.fixes.order.tensors import containing, first_statement, uses_of
@@ -33,10 +34,18 @@ def defer_import(problem: OrderProblem) -> Iterator[Candidate]:
         raise Withheld("the import prints, or uses files")
     if problem.files.is_seeded(file.path):
         raise Withheld("the order of random operations may be another one, and a seed is set")
-    users = _users(file, node)
     for local in _locals(file, node):
         if user := other_user(file.path, local):
             raise Withheld(f"{user} may use {local} from here")
+    late = _in_guard(problem, file, node)
+    if late is not None:
+        editor = problem.editor(file)
+        editor.remove(statement)
+        lines = tree.statements(tree.block_of(late))
+        editor.insert_before(lines[lines.index(late) + 1], f"{tree.code(statement).strip()}\n", apart=True)
+        yield Candidate({file.path: editor.finish()}, f"Move {describe(file, statement)} below {describe(file, late)}")
+        return
+    users = _users(file, node)
     editor = problem.editor(file)
     editor.remove(statement)
     code = tree.code(statement).strip()
@@ -45,6 +54,32 @@ def defer_import(problem: OrderProblem) -> Iterator[Candidate]:
         editor.insert_before(place, f"{code}\n", apart=not is_import(place))
     names = " and ".join(sorted({f"{function.name.value}()" for function in users}))
     yield Candidate({file.path: editor.finish()}, f"Move {describe(file, statement)} into {names}")
+
+
+def _in_guard(problem: OrderProblem, file: CodeFile, node: cst.Import | cst.ImportFrom) -> Statement | None:
+    """Return the statement under ``if __name__ == "__main__"`` that leads to the configuration, if nothing but what is
+    below it there uses the import."""
+    if problem.depth:
+        return None
+    tree = file.tree
+    late = tree.statement_at(problem.then)
+    while (block := tree.block_of(late)) is not tree.module:
+        around = tree.parents.get(block)
+        if isinstance(around, cst.If) and is_guard(file, around) and tree.block_of(around) is tree.module:
+            break
+        if not isinstance(around, (cst.If, cst.For, cst.Try)):
+            return None
+        late = around
+    else:
+        return None
+    uses = [use for local in _locals(file, node) for use in uses_of(file, local)]
+    inside, limit = tree.span(block), tree.span(late)
+    if uses and all(
+        use.function is None and inside.contains(tree.span(use.node)) and tree.span(use.node).row > limit.end_row
+        for use in uses
+    ):
+        return late
+    return None
 
 
 def _locals(file: CodeFile, node: cst.Import | cst.ImportFrom) -> list[str]:

@@ -177,7 +177,9 @@ def _loop_variable(editor: Editor, call: cst.Call) -> str:
 def _narrow_listing(editor: Editor, call: cst.Call) -> cst.For:
     """Make the loop's own listing ask for GPUs only, and return the loop."""
     loop = editor.nearest(call, cst.For)
-    listing = loop.iter if loop is not None else None
+    listing: cst.BaseExpression | None = loop.iter if loop is not None else None
+    if isinstance(listing, cst.Name):
+        listing = _listing_of(editor, listing, "list_physical_devices")
     if (
         loop is None
         or not isinstance(listing, cst.Call)
@@ -200,14 +202,15 @@ def _list_physical(editor: Editor, call: cst.Call) -> None:
     if not isinstance(loop.iter, cst.Name):
         editor.replace(loop.iter, all_gpus(editor))
         return
-    listing = _listing_of(editor, loop.iter)
+    listing = _listing_of(editor, loop.iter, "list_logical_devices")
     if listing is None:
         raise Withheld("the logical devices are listed elsewhere")
     editor.replace(listing, all_gpus(editor))
 
 
-def _listing_of(editor: Editor, devices: cst.Name) -> cst.Call | None:
-    """Return the listing that a variable has as its only value, if the file uses it for loops and tests alone."""
+def _listing_of(editor: Editor, devices: cst.Name, function: str) -> cst.Call | None:
+    """Return the listing by a function that a variable has as its only value, if the file uses it for loops and tests
+    alone."""
     found: cst.Call | None = None
     for node in walk(editor.module):
         if not isinstance(node, cst.Name) or node.value != devices.value:
@@ -221,7 +224,7 @@ def _listing_of(editor: Editor, devices: cst.Name) -> cst.Call | None:
             found = value
         elif not isinstance(parent, (cst.For, cst.If)):
             return None
-    return found if found is not None and "list_logical_devices" in editor.code(found.func) else None
+    return found if found is not None and function in editor.code(found.func) else None
 
 
 def fix_logical_devices(editor: Editor, finding: Finding) -> None:
