@@ -57,6 +57,7 @@ def make_field_property(problem: OrderProblem) -> Iterator[Candidate]:
     decorator = f"@{editor.add_import('functools')}.cached_property"
     text = f"{decorator}\ndef {name}(self):\n    return {value}\n"
     drop_imports(editor, [field.value, field.annotation], value)
+    assert isinstance(owner.body, cst.IndentedBlock)
     lines = tree.statements(owner.body)
     if statement is lines[-1]:
         editor.replace_statement(statement, f"\n{text}")
@@ -114,7 +115,7 @@ def _check_not_given(file: CodeFile, owner: cst.ClassDef, field: cst.AnnAssign, 
     tree = file.tree
     fields = [
         line.body[0]
-        for line in tree.statements(owner.body)
+        for line in (tree.statements(owner.body) if isinstance(owner.body, cst.IndentedBlock) else ())
         if isinstance(line, cst.SimpleStatementLine) and isinstance(line.body[0], cst.AnnAssign)
     ]
     number = fields.index(field)
