@@ -211,6 +211,13 @@ def _difference(
     needs = {name: known[name] for name in names if name in known}
     if any(unit is context.main or unit.running or not begun.before.imported.get(name) for name, unit in needs.items()):
         return None
+    if any(
+        home is unit.scope
+        for home, *_ in context.outer_bindings[begun.attributes["outer_bindings"] :]
+        for unit in needs.values()
+    ):
+        # It gives names to a module that is not imported again.
+        return None
     counts: dict[str, Any] = {}
     collections: dict[str, Any] = {}
     for name, value in vars(context).items():

@@ -42,7 +42,10 @@ def call_function(
 ) -> Value:
     """Interpret a call of a function of the program."""
     context.step()
-    context.visited.add(id(function.node))
+    unit = unit_of(context, function)
+    if unit is context.main:
+        # The file may be imported as a module, too: a call of that one's function is none of this one's.
+        context.visited.add(id(function.node))
     commanded = command_arguments(function)
     if commanded is not None:
         args, keywords = [], commanded
@@ -64,7 +67,6 @@ def call_function(
         for value in (*args, *keywords.values()):
             forget_contents(context, value)
         return UNKNOWN
-    unit = unit_of(context, function)
     if unit.shapes.is_generator(function.node):
         # Nothing runs before it is iterated over, or entered.
         return generator(context, function, args, keywords, node)

@@ -103,6 +103,7 @@ def _found_module(context: Context, name: str) -> ModuleInstance | Value | None:
 
 def interpret_module(context: Context, unit: ModuleInstance, node: ast.AST) -> None:
     before, heap, events = context.here, context.heap, len(context.events)
+    bound = len(context.outer_bindings)
     files = context.config_files.requests
     defaults = len(context.defaults)
     asked, within, read = context.asked_modules, context.circular_imports, context.env_read
@@ -118,7 +119,11 @@ def interpret_module(context: Context, unit: ModuleInstance, node: ast.AST) -> N
     contents = {cell: content for cell, content in context.reads.items() if cell.number < begun}
     context.reads = {**contents, **reads}
     # Where a relative path leads is decided by the program that asks.
-    if not circle and files == context.config_files.requests and only_bound_names(context, before, events):
+    # A name of a module that had been imported before would lack it where a summary is used.
+    others = any(
+        home.unit is not None and before.imported.get(home.unit.name) for home, *_ in context.outer_bindings[bound:]
+    )
+    if not (circle or others) and files == context.config_files.requests and only_bound_names(context, before, events):
         keep_summary(context, unit, before, heap, defaults, context.asked_modules, contents)
     context.asked_modules |= asked
     context.modules_looked_at |= looked_at
