@@ -77,6 +77,19 @@ def test_what_does_not_end_is_ended(edge: Edge, code: str, words: str) -> None:
     assert edge.run(code, sandbox=SANDBOX, timeout=timeout).message == words
 
 
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="a family of sockets of Linux")
+def test_no_socket_leads_to_what_runs_a_virtual_machine(edge: Edge) -> None:
+    code = """\
+import ctypes, socket
+try:
+    socket.socket(40, socket.SOCK_STREAM)
+except OSError as error:
+    print(error.strerror)
+print(ctypes.CDLL(None).syscall(425, 8, 0))
+"""
+    assert edge.run(code, sandbox=SANDBOX, timeout=60).stdout.splitlines() == ["Permission denied", "-1"]
+
+
 def test_shared_memory_counts(edge: Edge) -> None:
     code = """\
 import mmap, time

@@ -85,6 +85,7 @@ def enter(scratch: str, folders: Sequence[str], writable: Sequence[str], *, netw
         found.others = "landlock" if version >= landlock.SIGNALS_SINCE else ""
     with contextlib.suppress(OSError):
         seccomp.refuse_keyrings()
+        seccomp.refuse_machine_below()
     if not network and not found.network:
         with contextlib.suppress(OSError):
             seccomp.refuse_networks()

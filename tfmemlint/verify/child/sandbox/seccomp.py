@@ -1,4 +1,5 @@
-"""Filters of system calls: no sockets of any network, where no network namespace can be made, and no keyrings.
+"""Filters of system calls: no sockets of any network, where no network namespace can be made, none to the machine
+below a virtual one, and no keyrings.
 
 Sources: seccomp(2), ``linux/filter.h``, ``linux/audit.h``. It refuses connections to this machine, too; sockets in the
 file system (``AF_UNIX``) and the kernel's own (``AF_NETLINK``) stay.
@@ -22,7 +23,7 @@ _X32 = 0x40000000
 """From this number on, calls of x86-64 are those of another interface, whose numbers differ."""
 _IO_URING_SETUP = 425
 """It opens sockets without the system call that is filtered."""
-_UNIX, _NETLINK = 1, 16
+_UNIX, _NETLINK, _VSOCK = 1, 16, 40
 _SOCKET = {"x86_64": (0xC000003E, 41), "aarch64": (0xC00000B7, 198)}
 """The name of the processor's interface, and the number of ``socket`` there."""
 
@@ -65,6 +66,35 @@ def refuse_networks() -> None:
         (_RETURN, 0, 0, _ERROR | errno.ENOSYS),
     ]
     _install(steps)
+
+
+def refuse_machine_below() -> None:
+    """Refuse this process, and all that it starts, sockets to what runs this virtual machine. It can't be undone.
+
+    A network namespace does not hold these (``AF_VSOCK``, vsock(7)).
+
+    Raises:
+        OSError: the kernel refuses, or the processor is unknown.
+    """
+    if not supported():
+        raise OSError(errno.ENOSYS, "the filter is not known for this processor")
+    interface, socket_call = _SOCKET[platform.machine()]
+    allow, refuse, absent = 8, 9, 10
+    _install(
+        [
+            (_LOAD, 0, 0, _ARCHITECTURE_AT),
+            (_EQUAL, 0, refuse - 2, interface),
+            (_LOAD, 0, 0, _NUMBER_AT),
+            (_AT_LEAST, refuse - 4, 0, _X32),
+            (_EQUAL, absent - 5, 0, _IO_URING_SETUP),
+            (_EQUAL, 0, allow - 6, socket_call),
+            (_LOAD, 0, 0, _FIRST_ARGUMENT_AT),
+            (_EQUAL, refuse - 8, 0, _VSOCK),
+            (_RETURN, 0, 0, _ALLOW),
+            (_RETURN, 0, 0, _ERROR | errno.EACCES),
+            (_RETURN, 0, 0, _ERROR | errno.ENOSYS),
+        ]
+    )
 
 
 def refuse_keyrings() -> None:
