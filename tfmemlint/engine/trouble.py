@@ -27,7 +27,7 @@ _LONGEST_LINE = 500
 _PRINT = late_pattern(r"\s*print\s+(?:[\w\"'%-]|>>)")
 _PYTHON_2_LINE = late_pattern(
     r"^\s*(?:"
-    r"print\s+(?:[\w\"'%-]|>>)|exec\s+[\w\"']|raise\s+[\w.]+\s*,|except\s+[\w.()\s,]+,\s*\w+\s*:"
+    r"print\s+(?:[\w\"'%-]|>>)|exec\s+[\w\"']|raise\s+[\w.]+\s*,|except\s{1,8}[\w.()\s,]{1,200},\s{0,8}\w{1,80}\s{0,8}:"
     r"|def\s+\w+\s*\((?:[^()=]*,)?\s*\("
     r")|\blambda\s*\(|\s<>\s|(?<![\w.])0[0-7]+(?![\w.:-])|(?<![\w.])\d+[lL]\b|(?<!\w)[uU][rR][\"']"
 )

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from dulwich.repo import BaseRepo
 
 MISSING = "needs the package dulwich: pip install 'tfmemlint[since]'"
-_STEPS = re.compile(r"(.*?)((?:[~^]\d{0,6})*)", re.DOTALL)
+_STEPS = re.compile(r"([^~^]*)((?:[~^]\d{0,6})*)")
 _STEP = re.compile(r"([~^])(\d*)")
 """Find the way from a commit to one of those before it: ``~2``, ``^``."""
 _READ = frozenset({".cfg", ".ini", ".lock", ".toml", ".txt", ""})
@@ -92,7 +92,8 @@ class History:
         from dulwich.objectspec import parse_commit
 
         with _errors(f"{revision}: no such commit here"):
-            name, steps = _STEPS.fullmatch(revision).groups()  # type: ignore[union-attr]
+            parts = _STEPS.fullmatch(revision)
+            name, steps = parts.groups() if parts is not None else (revision, "")
             found = parse_commit(self._repo, name or "HEAD" if steps else name)
             for kind, number in _STEP.findall(steps):
                 count = int(number or 1)

@@ -124,7 +124,7 @@ OTHERS: Mapping[str, str] = {
 }
 """The library to which a made-up variable belongs."""
 
-_GROWTH = late_pattern(r"TF_(?:\w+_)?(?:ALLOW|MEMORY|MEM|GPU|ENABLE|SET|FORCE)_GROWTH(?:_\w+)?")
+_GROWTH = late_pattern(r"TF_(?:\w{1,60}_)?(?:ALLOW|MEMORY|MEM|GPU|ENABLE|SET|FORCE)_GROWTH(?:_\w+)?")
 _FRACTION = late_pattern(
     r"TF_(?:\w{1,40}_)?(?:GPU|MEMORY|MEM|VMEM)_(?:\w{1,40}_)?(?:FRACTION|PERCENT|PERCENTAGE|RATIO)"
 )

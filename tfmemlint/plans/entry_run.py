@@ -25,7 +25,7 @@ IGNORING_TF_CONFIG = (LIST_LOCAL, "tf.test.is_gpu_available", "tf.test.gpu_devic
 """Functions that create the GPU devices with default options and ignore the settings of ``tf.config``. Seen in
 TensorFlow's own allocator over a simulated driver; a session without a ``ConfigProto`` does not ignore them."""
 
-_VERSIONS = re.compile(r"(?: @\d+| [\w.]+@[\d.]+#[\d.]+| \w+=[\w.]+| \.\w+#\d+)+$")
+_VERSION = re.compile(r"@\d+|[\w.]+@[\d.]+#[\d.]+|\w+=[\w.]+|\.\w+#\d+")
 
 
 @dataclass(frozen=True)
@@ -246,6 +246,9 @@ def conditions(event: Event) -> list[str]:
     """Return the conditions of an event, as they are written."""
     shown = []
     for text, outcome in event.guards:
-        plain = " ".join(_VERSIONS.sub("", text).split())
+        words = text.split(" ")
+        while len(words) > 1 and _VERSION.fullmatch(words[-1]):
+            words.pop()
+        plain = " ".join(" ".join(words).split())
         shown.append(plain if outcome else f"not ({plain})" if " " in plain else f"not {plain}")
     return list(dict.fromkeys(shown))

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 _FENCE = re.compile(r"(^```.*?^```$)", re.MULTILINE | re.DOTALL)
 _CODE = re.compile(r"``.*?``|`[^`]*`|\"[^\"]*\"")
-_PROSE = re.compile(r"[A-Za-z]+ [a-z]+")
+_PROSE = re.compile(r"[A-Za-z] [a-z]")
 
 
 def page_text(text: str, folder: str) -> str:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _CALLED = re.compile(r"\s?\(\s*(?![\s)])")
 _SET = re.compile(r"\s*=(?!=)\s*(?:True|False|\d[\d.]*|['\"]\w*['\"])")
-_IMPORTED = re.compile(r"\bfrom\s+(tensorflow(?:\.\w+)*)\s+import\s+\(?\s*(\w+(?:\s*,\s*\w+)*)")
+_IMPORTED = re.compile(r"\bfrom\s+(tensorflow(?:\.\w+)*)\s+import\s+(?:\(\s*)?(\w+(?:\s*,\s*\w+)*)")
 _OF_JAVASCRIPT = frozenset({"tf.memory", "tf.MemoryInfo"})
 """Names that TensorFlow.js has. Source: its API reference (js.tensorflow.org/api)."""
 _EXTENDED = re.compile(r"\b(?:\w*strategy|get_strategy\(\))\.extended\.(\w+)(?=\s?\()", re.IGNORECASE)

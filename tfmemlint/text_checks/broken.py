@@ -25,6 +25,8 @@ _STATEMENT = (
     r"|with\s+\S+\(|if\s+[\w.]+.*?:|try\s*:|except\b.*?:|def\s+\w+\(|print\(|tf\.[\w.]+\(|os\.environ\b)"
 )
 _CALL = r"[A-Za-z_][\w.]*\("
+_LONGEST_LINE = 1_000
+"""Characters of a line in which statements that have run together are looked for: the first ones tell."""
 _JOINT = re.compile(
     rf"(?:\bas\s+tf(?=[a-z]\w*\s*=(?!=))|(?:\bas\s+\w+\s+|\bimport\s+\w+\s+)(?={_STATEMENT}|{_CALL})"
     rf"|(?:[)\]}}'\"]\s*|\b(?:True|False|None|\d+)\s+)(?={_STATEMENT}))"
@@ -88,7 +90,7 @@ def _run_together(reading: Reading, row: int, line: str) -> Iterator[Mention]:
     bare = without_strings(code)
     if _WORDS.search(re.sub(r"\b(?:import|as|for|in|if|from|not|is|and|or)\b", ";", bare)):
         return
-    joint = _JOINT.search(line)
+    joint = _JOINT.search(line[:_LONGEST_LINE])
     if joint is None or reading.denied(reading.starts[row - 1], reading.starts[row] - 1):
         return
     start = reading.starts[row - 1] + joint.end()

@@ -32,7 +32,7 @@ _SENTENCE = late_pattern(r"[.!?](?:\s+(?=[A-Z])|\s*$)|\n\s*\n")
 BINDS = late_pattern(
     r"^[ \t]*(?:import[ \t]+(?!tensorflow\b)[\w.]+[ \t]+as[ \t]+tf\b"
     r"|from[ \t]+(?!tensorflow\b)[\w.]+[ \t]+import[ \t][^#\n]*\bas[ \t]+tf\b"
-    r"|(?:[\w, ]+,[ \t]*)?tf[ \t]*(?:,[\w, ]+)?=(?!=)|for[ \t]+tf[ \t]+in\b|with\b[^#\n]*\bas[ \t]+tf\b)",
+    r"|(?:\w[\w, ]{0,200},[ \t]*)?tf[ \t]*(?:,[\w, ]{1,200})?=(?!=)|for[ \t]+tf[ \t]+in\b|with\b[^#\n]*\bas[ \t]+tf\b)",
     re.MULTILINE,
 )
 """Matches lines that bind ``tf`` to something other than TensorFlow."""

@@ -51,7 +51,7 @@ _AGAINST = re.compile(
     r"|\b(?:nicht|niemals|nie|kein\w*|statt|anstatt|anstelle(?: von)?|vermeide\w*|vermeiden Sie|verzichten Sie auf)"
     r"(?:\s+(?:die|der|das|den|dem|mehr|Funktion|Variable))*[\s`]*$"
     r"|\b(?:no|nunca|jamás|evit\w+|en (?:lugar|vez) de|deje de)"
-    r"(?:\s+(?:uses?|utilices?|utilice|llames? a|llame a|definas?|defina|usar|el|la|más|función|variable))*[\s`]*$",
+    r"(?:\s+(?:uses?|utilices?|llames? a|definas?|usar|el|la|más|función|variable))*[\s`]*$",
     re.IGNORECASE,
 )
 """Words directly before a name that warn against it, or replace it."""
@@ -72,11 +72,11 @@ _WITHOUT_IT = re.compile(
 """Words that say that something fails without the name."""
 
 _REPLACED = re.compile(
-    r"[`\s」]*(?:\([^()]*\))?[`\s」]*(?:(?:换成|換成|改成|改为|改為|替换|替換|(?:を|は)?(?:使わ|用い|使用し|呼ば"
+    r"[`\s」]*(?:\([^()]*\)[`\s」]*)?(?:(?:换成|換成|改成|改为|改為|替换|替換|(?:を|は)?(?:使わ|用い|使用し|呼ば"
     r"|設定し)ないで|を?使(?:わない|用しない)"
     r"|ではな[いく]|でなく|の代わりに|を避け|は?禁止|は?べきではな)"
-    r"|(?:을|를|은|는|의)?\s*(?:대신|(?:사용|호출|설정)하지\s*(?:마|말|않)|쓰지\s*(?:마|말|않)|피하|이?\s*아니라"
-    r"|이?\s*아닌))",
+    r"|(?:을|를|은|는|의)?\s{0,4}(?:대신|(?:사용|호출|설정)하지\s{0,4}(?:마|말|않)|쓰지\s{0,4}(?:마|말|않)|피하|이?\s{0,4}아니라"
+    r"|이?\s{0,4}아닌))",
     re.IGNORECASE,
 )
 """Words directly behind a name that warn against it, or replace it."""
@@ -112,8 +112,8 @@ _HARMLESS = re.compile(
 
 _QUESTION = re.compile(
     r"(?:吗|嗎|么|麼|呢|没有|有用吗|是否(?:存在|可用|有)[^。]*|でしょうか|ますか|ですか|なのか|나요|까요|습니까"
-    r"|는지요?|ㄹ까)[\s`」』）)]*[。.？?]?\s*$"
-    r"|[？?]\s*$"
+    r"|는지요?|ㄹ까)[\s`」』）)]*[。.？?]?\s{0,4}$"
+    r"|[？?]\s{0,4}$"
 )
 _ASKS = re.compile(
     r"^\W*(?:为什么|為什麼|为何|為何|请问|請問|怎么|有没有|有沒有|どうして|なぜ|왜|warum|wieso|gibt es|existiert"

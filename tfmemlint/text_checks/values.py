@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from tfmemlint.text_checks.reading import Reading
 
 _MAKER = r"(?:Logical|Virtual)DeviceConfiguration"
-_NUMBER = r"-?(?:\d[\d_]*\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
+_NUMBER = r"-?(?:\d[\d_]*(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?"
 _LIMIT = re.compile(
     rf"\bmemory_limit\s?=\s?({_NUMBER}|['\"][^'\"\n]*['\"])(?=\s*(?:[,)\]`;]|\.(?!\d)|$|\s))(?!\s*[*/+-])", re.MULTILINE
 )
@@ -26,7 +26,7 @@ _POSITIONAL = re.compile(rf"\b{_MAKER}\(\s*({_NUMBER})\s*[,)]")
 _KEYWORD = re.compile(rf"\b{_MAKER}\(\s*(\w+)\s?=\s?([^,)\n]*)")
 _SHARE = re.compile(rf"\bper_process_gpu_memory_fraction[`'\"*]{{0,2}}\s?[=:]\s?({_NUMBER})(?![\w%]|\s*[*/])")
 _KEY = re.compile(
-    r"\b(get_device_details|get_memory_info)\([^()\n]*(?:\([^()\n]*\))?[^()\n]*\)\s?\[\s*['\"](\w+)['\"]\s*\]"
+    r"\b(get_device_details|get_memory_info)\([^()\n]{0,200}(?:\([^()\n]{0,200}\)[^()\n]{0,200})?\)\s?\[\s*['\"](\w+)['\"]\s*\]"
 )
 _SWITCH = re.compile(r"\bexperimental\.set_memory_growth\(\s*(True|False|['\"][^'\"\n]*['\"])\s*([,)])")
 _INFO = re.compile(r"\bexperimental\.get_memory_info\(\s*((?:gpus?|physical_devices|devices)(?:\[\d+\])?)\s*\)")

@@ -34,7 +34,7 @@ _UNSPACED = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
 _LETTER = rf"[^\W{_UNSPACED}]"
 _PART = rf"(?:{_LETTER}|[{_INVISIBLE}])"
 _NAME = re.compile(
-    rf"(?<!{_LETTER})(?<![$%.\-/{{}}\\])(?:TF|\uff34\uff26|CUDA|CUDAVIS|XLA|PYTORCH|GPU){_PART}*_{_PART}+(?<![{_INVISIBLE}])"
+    rf"(?<!{_LETTER})(?<![$%.\-/{{}}\\])(?:TF|\uff34\uff26|CUDA|CUDAVIS|XLA|PYTORCH|GPU){_PART}{{0,100}}_{_PART}{{1,100}}(?<![{_INVISIBLE}])"
     rf"(?!{_LETTER}|[*<{{(])"
 )
 _MARKS = r"[`'\"*]{0,3}"

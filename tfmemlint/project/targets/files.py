@@ -11,7 +11,9 @@ from tfmemlint.project.targets import tables
 from tfmemlint.project.targets.requirement_files import Reader, decoded, of_pip
 from tfmemlint.project.targets.stated import CONCERNS, Stated
 
-_PIP = late_pattern(r"(?:.*[-_.])?(?:requirements|requires|constraints)(?:[-_.].*)?\.(?:txt|in)", re.IGNORECASE)
+_PIP = late_pattern(
+    r"(?:.{0,200}[-_.])?(?:requirements|requires|constraints)(?:[-_.].{0,200})?\.(?:txt|in)", re.IGNORECASE
+)
 _CONDA = late_pattern(r"(?:conda[-_.])?(?:environment|env|conda|requirements)(?:[-_.].*)?\.ya?ml", re.IGNORECASE)
 _DOCKER = late_pattern(r"(?:Dockerfile|Containerfile)(?:[-_.].*)?|.+\.(?:Dockerfile|Containerfile)", re.IGNORECASE)
 _LOCKS = frozenset({"poetry.lock", "uv.lock", "pdm.lock", "pylock.toml", "conda-lock.yml", "conda-lock.yaml"})

@@ -30,7 +30,7 @@ _PRINTING = frozenset({"echo", "printf", "cat", "grep", "sed", "awk", "logger", 
 """Commands that install nothing, whatever their words. Any other may run them, as ``retry 3 pip install ...`` does."""
 MAX_EXPANDED_CHARACTERS = 4_096
 """Characters that variables stand for in one text: `X=$X$X` doubles X, and a release has a few of them."""
-_VARIABLE = re.compile(r"\$(?:\{(?P<name>\w+)(?::?-(?P<default>[^}]*))?\}|(?P<bare>[A-Za-z_]\w*))")
+_VARIABLE = re.compile(r"\$(?:\{(?P<name>\w+)(?::?-(?P<default>[^}]{0,200}))?\}|(?P<bare>[A-Za-z_]\w*))")
 _QUOTED = re.compile(r"['\"\\`]|\$\(")
 _MAX_SHELL_DEPTH = 4
 """Shells within shells (``bash -c``) that are read."""

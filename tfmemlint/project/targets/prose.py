@@ -52,7 +52,7 @@ _NOT_THIS_CODE = late_pattern(
     r"(?:\bno(?:t| longer)\b|n't\b|deprecat|unsupport|incompatib|\bbranch\b|\bfork|\boriginal(?:ly)?\b|\bported?\b"
     r"|\bmigrat|\bconvert|\bupgrad|\binstead\b|\bprevious(?:ly)?\b|\bonly\b|\bdrop(?:s|ped)?\b|\bTODO\b|\blegacy\b"
     r"|\bolder\b|不(?:支持|兼容|再)|旧版|老版本|迁移|移植|如果|原(?:版|作者|始|项目)"
-    r"|\binspired\b|\bbug\b|\bissue|\bwarning\b|\bbefore\b|\bif you\b|\bin case\b|\bhttps?://\S*(?:blob|tree)/)",
+    r"|\binspired\b|\bbug\b|\bissue|\bwarning\b|\bbefore\b|\bif you\b|\bin case\b|\bhttps?://\S{0,300}(?:blob|tree)/)",
     re.IGNORECASE,
 )
 """Words of a line that speaks of other code, or of a release that this code is not for."""

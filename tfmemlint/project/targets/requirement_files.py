@@ -15,7 +15,7 @@ Reader = Callable[[str], bytes | None]
 _MAX_INCLUDE_DEPTH = 5
 """Files that include files: people use two levels."""
 _INCLUDES = late_pattern(r"(?:-(?P<short>[rc])\s*|--(?P<long>requirement|constraint)(?:\s+|\s*=\s*))(?P<path>[^\s#]+)")
-_OPTION = late_pattern(r"\s+--?[a-z].*$")
+_OPTION = late_pattern(r"(?<!\s)\s+--?[a-z].*$")
 
 
 def of_pip(path: str, text: str, read: Reader, *, weak: bool = False, constraint: bool = False) -> Iterator[Stated]:

@@ -18,7 +18,7 @@ _DEEPEST = 12
 _UNKNOWN = "{?}"
 """The text that stands for a part of a text that can't be told."""
 
-_VERSION_FILE = re.compile(r"(?!/)(?!.*\.\.)[\w./-]*(?:version|about)\w*\.py")
+_VERSION_FILE = re.compile(r"(?!/)(?!.*\.\.)[\w./-]{0,200}(?:version|about)\w{0,80}\.py")
 _MAX_VERSION_FILES = 4
 """Files with versions that are read: people have one."""
 

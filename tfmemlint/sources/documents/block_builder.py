@@ -11,7 +11,7 @@ from tfmemlint.sources.documents.prompts import PYTHON as PYTHON_PROMPT
 from tfmemlint.sources.documents.prompts import SHELL as SHELL_PROMPT
 from tfmemlint.sources.documents.prompts import Line, typed_python, typed_shell
 
-_IGNORE = re.compile(r"tfmemlint:\s*ignore(?:\[(?P<codes>[^\]]*)\])?", re.IGNORECASE)
+_IGNORE = re.compile(r"tfmemlint:\s*ignore(?:\[(?P<codes>[^\]]{0,2000})\])?", re.IGNORECASE)
 _CODE = re.compile(r"[A-Za-z]+[0-9]*")
 
 

@@ -29,7 +29,7 @@ _MAGIC = re.compile(r"!\w|%{1,2}[a-z]")
 _SETS = re.compile(r"%(?:set_)?env\s+[A-Z]")
 _MENTIONS = re.compile(r"\btensorflow\b|\btf\.")
 _COMMAND = re.compile(
-    r"""(?:sudo\s+)?(?:[A-Z][A-Z0-9_]*=\S*\s+)*(?:
+    r"""^(?:sudo\s+)?(?:[A-Z][A-Z0-9_]*=\S*\s+)*(?:
     (?:export|unset|source|cd|mkdir|echo|pip3?|python[\d.]*|conda|mamba|apt|apt-get|brew|docker|docker-compose|podman
     |nvidia-docker|nvidia-smi|git|kubectl|bazel|sbatch|srun|mpirun|horovodrun|wget|curl|virtualenv|uv|poetry|jupyter)
     (?:\s+\S|\s*$)|\./[\w./-]+(?:\s|$)|export\s+\w+=)""",

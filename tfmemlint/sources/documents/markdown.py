@@ -22,7 +22,7 @@ _FRONT = re.compile(
     r"---[ \t]*\n(?=(?:[ \t]*(?:#.*)?\n)*[\w\"'-]+[ \t]*:)(?:.*\n)*?(?:---|\.\.\.)[ \t]*(?:\n|\Z)"
     r"|\+\+\+[ \t]*\n(?:.*\n)*?\+\+\+[ \t]*(?:\n|\Z)"
 )
-_KERNEL = re.compile(r"kernelspec:[ \t]*\n(?:[ \t]+.*\n)*?[ \t]+name:[ \t]*['\"]?(?P<name>[\w.-]+)")
+_KERNEL = re.compile(r"kernelspec:[ \t]*\n(?:[ \t].*\n){0,40}?[ \t]+name:[ \t]*['\"]?(?P<name>[\w.-]+)")
 _OPTION = re.compile(r"[ \t]*:(?:[\w-]+:(?:[ \t].*)?$|[ \t]+\S)")
 _RULE = re.compile(r"[ \t]*-{3,}[ \t]*$")
 _SAID_FIRST = re.compile(r":{3,}(?P<word>[\w+-]+)[ \t]*$")

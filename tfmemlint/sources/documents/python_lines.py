@@ -7,6 +7,8 @@ import re
 QUOTES = str.maketrans({"\u2018": "'", "\u2019": "'", "\u201c": '"', "\u201d": '"', "\u201e": '"', "\xa0": " "})
 """Typographic characters of word processors and blogs, each with the character of the original code."""
 
+_LONGEST_LINE = 1_000
+"""Characters of a line that are looked at: a statement shows by its beginning."""
 _STATEMENT = re.compile(
     r"""\s*(?:
     (?:import|from)\s+[A-Za-z_.][\w.]*(?:\s+(?:as|import)\s+[\w(*]|\s*[,;#]|\s*$|\s+\w+\s*=)
@@ -37,7 +39,7 @@ _SIGN = re.compile(r"\'\'\'|\"\"\"|[\'\"()\[\]{}#]")
 
 def looks_like_code(line: str) -> bool:
     """Return True if a line begins as a Python statement does and has no run of words as a sentence has."""
-    if _STATEMENT.match(line) is None or _SETTING.match(line) is not None:
+    if _STATEMENT.match(line[:_LONGEST_LINE]) is None or _SETTING.match(line) is not None:
         return False
     return _SENTENCE.search(_KEYWORD.sub(";", without_strings(line))) is None
 

@@ -12,11 +12,11 @@ from tfmemlint.sources.documents.blocks import DOCKERFILE, ENV, PYTHON, SHELL, U
 
 _TOKEN = re.compile(
     r"<!--.*?(?:-->|\Z)|<!\[CDATA\[|<[!?][^>]*>"
-    r"|<(?P<end>/?)(?P<tag>[A-Za-z][^\s/>]*)(?P<more>(?:[^<>\"']|\"[^\"]*\"|'[^']*')*)>"
+    r"|<(?P<end>/?)(?P<tag>[A-Za-z][^\s/>]*)(?=[\s/>])(?P<more>(?:[^<>\"']|\"[^\"]*\"|'[^']*')*)>"
     r"|(?P<entity>&(?:\#\d{1,7}|\#[xX][0-9A-Fa-f]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});?)|(?P<data>[^<&]+|[<&])",
     re.DOTALL,
 )
-_ATTRIBUTE = re.compile(r"([^\s=\"'/]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"']+))")
+_ATTRIBUTE = re.compile(r"(?<![^\s=\"'/])([^\s=\"'/]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"']+))")
 _UNSEEN = frozenset(
     {"script", "style", "template", "noscript", "svg", "iframe", "button", "select", "math", "textarea"}
 )
