@@ -97,6 +97,17 @@ class Tf1SessionInTf2(Rule):
         """Names of TF1's session that the targeted release lacks."""
         if program.target.major < 2:
             return
+        own = own_names(program)
+        uses = [
+            use
+            for use in program.of(Use)
+            if use.name in NAMES
+            and use.name not in own
+            and not use.probed
+            and not names.exists(use.name, program.target)
+        ]
+        if not uses:
+            return
         disabled = next(program.calls(*DISABLE_EAGER), None) is not None
         opened = next(program.calls("tf.Graph().as_default", "tf.compat.v1.Graph().as_default"), None) is not None
         eager_only = _EAGER_ONLY.search(program.source.text) is not None
@@ -108,14 +119,11 @@ class Tf1SessionInTf2(Rule):
         keras3 = program.target.keras3 and "keras" in text and _KERAS.search(text) is not None
         keras = next(program.calls(*SET_SESSION, *SET_SESSION_OF_KERAS), None)
         stays = ""
-        own = own_names(program)
         has_gpu_options = GPU_OPTIONS.search(_without_comments(program.source.text)) is not None
         configured = {
             (call.span.row, call.span.column) for call in program.calls(*SESSIONS) if call.arg(2, "config") is not None
         }
-        for use in program.of(Use):
-            if use.name not in NAMES or use.name in own or use.probed or names.exists(use.name, program.target):
-                continue
+        for use in uses:
             session = use.name in SESSIONS
             if not stays:
                 gone = without_successor(program)

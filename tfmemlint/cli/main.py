@@ -61,9 +61,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments.program_arguments = own
     _choose_color(arguments.color)
     _choose_language(getattr(arguments, "lang", None))
-    # The syntax trees that are read are all needed, and short-lived: looking for garbage in them is time lost. A
-    # million objects are some 100 MB: what is let go of in circles has to be found before it is much more than that.
-    gc.set_threshold(1_000_000, 20, 20)
+    # The syntax trees that are read are all needed, and short-lived: looking for garbage in them is time lost. Two
+    # million objects are some 200 MB: what is let go of in circles has to be found before it is much more than that.
+    gc.set_threshold(2_000_000, 20, 20)
     # Python's warnings about the style of the code that is read are not about this tool.
     warnings.simplefilter("ignore", SyntaxWarning)
     warnings.simplefilter("ignore", DeprecationWarning)

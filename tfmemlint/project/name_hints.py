@@ -18,10 +18,11 @@ from tfmemlint.project.name_uses import (
 MAX_IMPORT_CHARACTERS = 5_000
 """Characters of one import beyond which the file is parsed instead."""
 
+# What begins with plain letters is found much faster than what begins with the edge of a word.
 _DOTS = r"((?:[\s\\]*\.[\s\\]*\w+)*)"
 _AS = r"(?:[\s\\]+as[\s\\]+(\w+))?"
-_from = re.compile(rf"\bfrom[\s\\]+(tensorflow|tf)\b{_DOTS}[\s\\]*\bimport\b[\s\\]*").finditer
-_plain = re.compile(r"\bimport[\s\\]+((?:\\\r?\n|[^\n;#])*)").finditer
+_from = re.compile(rf"from(?<!\wfrom)[\s\\]+(tensorflow|tf)\b{_DOTS}[\s\\]*\bimport\b[\s\\]*").finditer
+_plain = re.compile(r"import(?<!\wimport)[\s\\]+((?:\\\r?\n|[^\n;#])*)").finditer
 _module = re.compile(rf"\b(tensorflow|tf)\b{_DOTS}{_AS}").finditer
 _taken = re.compile(rf"\b(\w+){_AS}").finditer
 _bracketed = re.compile(r"\([^)#]*(?:#[^\n]*\n[^)#]*)*\)").match
