@@ -159,6 +159,31 @@ with v1.Session() as session:
     assert roles_of_variables(found) == {"trained variables": ["weights"], "variables of optimizers": SLOTS}
 
 
+def test_steps_are_counted_where_a_session_makes_a_function_of_them(ground: Ground) -> None:
+    code = """
+from tensorflow.core.protobuf import config_pb2
+v1 = tf.compat.v1
+v1.disable_v2_behavior()
+weights = v1.get_variable("weights", [256, 256])
+with v1.variable_scope("training/RMSprop"):
+    kept = v1.get_variable("weights/rms", [256, 256], trainable=False, initializer=v1.zeros_initializer())
+loss = tf.reduce_sum(tf.matmul(tf.ones((2, 256)), weights))
+gradient, = tf.gradients(loss, [weights])
+with tf.control_dependencies([kept.assign(0.9 * kept + gradient * gradient)]):
+    train = weights.assign_sub(gradient)
+options = config_pb2.CallableOptions(fetch=[loss.name], target=[train.op.name])
+with v1.Session() as session:
+    session.run(v1.global_variables_initializer())
+    step = session._make_callable_from_options(options)  # as Keras does
+    for _ in range(100):
+        step()
+"""
+    found = fit(code, ground)
+    assert (found.outcome, found.asked.steps) == (FitOutcome.FITS, 3), found.problem
+    slots = ["training/RMSprop/weights/rms"]
+    assert roles_of_variables(found) == {"trained variables": ["weights"], "variables of optimizers": slots}
+
+
 SLOTS = ["weights/Adam", "weights/Adam_1"]
 MONITORED = """
 v1 = tf.compat.v1

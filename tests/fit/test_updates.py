@@ -53,8 +53,6 @@ for number in range(100):
     ("code", "steps", "mib"), [(ACCUMULATED, 6, 16), (SECOND, 6, 4)], ids=["accumulated", "second network"]
 )
 def test_the_variables_of_each_optimizer_are_there(code: str, steps: int, mib: int, ground: Ground) -> None:
-    if ground.version < "2.16":
-        pytest.skip("Keras 2 is not watched")
     found = measure(Path("script.py").resolve(), code, ground, FitOptions(timeout=120.0), lambda words: None)
     assert (found.outcome, found.asked.steps) == (FitOutcome.FITS, steps), found.problem
     (device,) = found.asked.devices

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -44,6 +45,15 @@ def test_what_is_lost_is_listed_with_its_line(tmp_path: Path) -> None:
 
 def test_a_program_that_asks_for_nothing_gets_everything(tmp_path: Path) -> None:
     assert "everything that is free" in _page(tmp_path, "import tensorflow as tf\ntf.constant(1)\n", "--gpus", "1")
+
+
+def test_what_is_not_known_or_not_visible_does_not_look_like_what_is_free(tmp_path: Path) -> None:
+    unknown = CODE.replace("memory_limit=size", "memory_limit=int(input())")
+    text = _page(tmp_path, unknown, "--gpus", "3", "--gpu-memory", "16GiB")
+    patterns = dict(zip(["not known", "not visible"], re.findall(r'<pattern id="(\w+)"', text), strict=True))
+    assert len(set(patterns.values())) == 2
+    assert all(f"url(#{pattern})" in text for pattern in patterns.values())
+    assert "<pattern" not in _page(tmp_path, "import tensorflow as tf\ntf.constant(1)\n", "--gpus", "1")
 
 
 def test_a_program_that_a_script_starts_says_so(tmp_path: Path) -> None:

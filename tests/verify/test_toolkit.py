@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 from pathlib import Path
@@ -53,3 +54,10 @@ def test_the_toolkit_comes_after_the_program_s_own_flags(tmp_path: Path) -> None
     flags = driver.environment(tensorflow=NEWEST, xla_flags=own, libraries=tmp_path)["XLA_FLAGS"].split()
     assert flags[0] == own
     assert flags[-1] == f"--xla_gpu_cuda_data_dir={tmp_path / build.TOOLKIT}"
+
+
+@pytest.mark.parametrize(("release", "first"), [("2.12.1", True), ("2.15.1", True), ("2.16.2", False)])
+def test_an_older_xla_finds_the_programs_before_those_of_the_machine(release: str, first: bool, tmp_path: Path) -> None:
+    variables = driver.environment(tensorflow=release, libraries=tmp_path, path="/opt/cuda/bin")
+    expected = f"{tmp_path / build.TOOLKIT / 'bin'}{os.pathsep}/opt/cuda/bin"
+    assert variables.get("PATH") == (expected if first else None)

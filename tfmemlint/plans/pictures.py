@@ -58,9 +58,11 @@ def _device(device: Mapping[str, Any], total: float) -> Bar:
     name = device["device"]
     if not device["visible"]:
         where = f" (line {device['visible_row']})" if device["visible_row"] else ""
-        return Bar(name, [Part("not visible", total, "rest", f"{name} is not visible{where}")], f"not visible{where}")
+        return Bar(
+            name, [Part("not visible", total, "rest", f"{name} is not visible{where}", "///")], f"not visible{where}"
+        )
     if memory is None:
-        return Bar(name, [Part("not known", total, "rest")], "not known")
+        return Bar(name, [Part("not known", total, "paper", pattern="..")], "not known")
     words = f"{memory['words']}{lines}"
     if memory["mib"]:
         single = len(memory["mib"]) == 1
@@ -83,4 +85,4 @@ def _device(device: Mapping[str, Any], total: float) -> Bar:
         return Bar(name, [Part("as it is needed", total, "c4", words)], words)
     if memory["kind"] == "all":
         return Bar(name, [Part("all that is free", total, "c5", words)], words)
-    return Bar(name, [Part("not known", total, "rest", words)], words)
+    return Bar(name, [Part("not known", total, "paper", words, "..")], words)

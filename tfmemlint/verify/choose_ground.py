@@ -146,8 +146,10 @@ class DriverGround(AllocatingGround):
             tensorflow=self._tensorflow,
             xla_flags=given.pop("XLA_FLAGS", ""),
             libraries=self._libraries,
+            path=given.get("PATH", ""),
         )
-        request["env"] = {**machine, **given}
+        # The path of the machine ends with the program's own.
+        request["env"] = {**machine, **given, **{name: machine[name] for name in ("PATH",) if name in machine}}
 
 
 def choose(kind: str, python: str | None = None) -> tuple[Ground, str]:

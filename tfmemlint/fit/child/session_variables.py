@@ -98,9 +98,14 @@ def _slots(variables: list[Any]) -> set[int]:
         handle = variable.handle if hasattr(variable, "handle") else variable._ref()
         updated = any(operation.type.startswith(_UPDATES) for operation in handle.consumers())
         shape, name = variable.shape, variable.op.name
-        if updated or any(shape == of and name.startswith(whose) for whose, of in trained):
+        if updated or any(shape == of and _is_slot(name, whose) for whose, of in trained):
             found.add(id(variable))
     return found
+
+
+def _is_slot(name: str, variable: str) -> bool:
+    """True if ``name`` is how an optimizer names what it keeps for ``variable``, a name and a slash; Keras puts its own name first."""
+    return f"/{variable}" in f"/{name}"
 
 
 def _has_numbers(variable: Any) -> bool:

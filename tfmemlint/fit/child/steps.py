@@ -138,6 +138,24 @@ class StepCounter:
             return found
 
         session.run = run
+        make = session._make_callable_from_options
+
+        def make_callable(own: Any, options: Any) -> Any:
+            made = make(own, options)
+            if not self._trains(own.graph, [*options.fetch, *options.target]):
+                return made
+            key = ("session", id(own.graph))
+
+            def call(*args: Any, **kwargs: Any) -> Any:
+                self._begin(key)
+                found = made(*args, **kwargs)
+                self._end(key)
+                return found
+
+            return call
+
+        # Keras runs a graph of TensorFlow 1 so.
+        session._make_callable_from_options = make_callable
 
     def _trains(self, graph: Any, fetches: Any) -> bool:
         """True if something that is fetched depends on a gradient."""

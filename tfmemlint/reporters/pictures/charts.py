@@ -31,14 +31,15 @@ PALETTE = ("c0", "c1", "c2", "c3", "c4", "c5")
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A part of a bar: its name for the legend, its size, its colour (a name of the page's), and words for a pointer
-    that rests on it.
+    """A part of a bar: its name for the legend, its size, its colour (a name of the page's), words for a pointer that
+    rests on it, and the pattern that is drawn on it, as matplotlib writes it.
     """
 
     name: str
     size: float
     colour: str
     words: str = ""
+    pattern: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +70,9 @@ def bars(rows: Sequence[Bar], unit: str, describe: str) -> str:
         left = 0.0
         for number, part in enumerate(row.parts):
             (drawn,) = axes.barh(place, part.size, left=left, color=_NUMBERS[part.colour], height=0.72)
+            if part.pattern:
+                # The line around it has the pattern's colour.
+                drawn.set(hatch=part.pattern, edgecolor=_NUMBERS["dim"], linewidth=0)
             drawn.set_gid(f"part-{place}-{number}")
             hints[f"part-{place}-{number}"] = part.words or f"{part.name}: {part.size:,.1f} {unit}"
             shown.setdefault(part.name, (part.colour, drawn))

@@ -16,6 +16,10 @@ from tfmemlint.verify.edge.machine import DEFAULT_MIB, USED_MIB, SimulatedGpu
 
 MAX_GPUS = 32
 _MACHINES = ("x86_64", "aarch64")
+_TOOLKIT_BY_FLAG = (2, 16)
+"""The release since which XLA takes the programs of the CUDA toolkit from the folder that it is told. Before, it took
+those in ``PATH`` (seen on 2.12 and 2.15).
+"""
 
 
 def missing(tensorflow: str, folder: str | os.PathLike[str] | None = None) -> str:
@@ -87,6 +91,7 @@ def environment(
     tensorflow: str | None = None,
     xla_flags: str = "",
     libraries: str | os.PathLike[str] | None = None,
+    path: str = "",
 ) -> dict[str, str]:
     """Return the variables that describe a machine. They must be set before the process starts CUDA or NVML.
 
@@ -106,6 +111,7 @@ def environment(
             from recording CUDA graphs, neither of which is simulated, to ``XLA_FLAGS``.
         xla_flags: the program's own ``XLA_FLAGS``, which stay.
         libraries: the folder of the stand-ins; lets XLA find their CUDA toolkit, which needs none on this machine.
+        path: the program's own ``PATH``, in which XLA before TensorFlow 2.16 looks first; this process's if empty.
 
     Raises:
         ValueError: the numbers don't fit the number of GPUs, or aren't possible.
@@ -140,6 +146,9 @@ def environment(
     if tensorflow is not None:
         toolkit = [] if libraries is None else [f"--xla_gpu_cuda_data_dir={Path(libraries) / TOOLKIT}"]
         variables["XLA_FLAGS"] = " ".join([*xla_flags.split(), *_xla_flags(tensorflow), *toolkit])
+        if libraries is not None and (minor_of(tensorflow) or _TOOLKIT_BY_FLAG) < _TOOLKIT_BY_FLAG:
+            programs = os.fspath(Path(libraries).absolute() / TOOLKIT / "bin")
+            variables["PATH"] = os.pathsep.join([programs, path or os.environ.get("PATH", os.defpath)])
     return variables
 
 
