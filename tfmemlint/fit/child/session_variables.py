@@ -104,7 +104,7 @@ def _slots(variables: list[Any]) -> set[int]:
 
 
 def _is_slot(name: str, variable: str) -> bool:
-    """True if ``name`` is how an optimizer names what it keeps for ``variable``, a name and a slash; Keras puts its own name first."""
+    """True if ``name`` is what an optimizer keeps for ``variable``, a name and a slash; Keras puts its own first."""
     return f"/{variable}" in f"/{name}"
 
 
