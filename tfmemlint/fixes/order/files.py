@@ -61,6 +61,17 @@ class CodeFile:
         )
 
     @cached_property
+    def bindings(self) -> dict[str, list[cst.CSTNode]]:
+        """Return the places anywhere in this file that bind each name, or each attribute: asked of every call."""
+        found: dict[str, list[cst.CSTNode]] = {}
+        for node in self.tree.ranges:
+            if isinstance(node, cst.AssignTarget):
+                found.setdefault(self.tree.code(node.target), []).append(node)
+            elif isinstance(node, (cst.Param, cst.NameItem, cst.AsName)):
+                found.setdefault(self.tree.code(node.name), []).append(node)
+        return found
+
+    @cached_property
     def package(self) -> str:
         """Return the package that relative imports start from."""
         name = package_root(self.path)[1]
@@ -219,12 +230,7 @@ class Files:
         """Return the method that ``config.setup`` is where a file makes ``config`` once, of a class of the program."""
         name, _, method = dotted.partition(".")
         file = self.get(path)
-        bindings = [
-            node
-            for node in file.tree.ranges
-            if (isinstance(node, cst.AssignTarget) and file.tree.code(node.target) == name)
-            or (isinstance(node, (cst.Param, cst.NameItem, cst.AsName)) and file.tree.code(node.name) == name)
-        ]
+        bindings = file.bindings.get(name, [])
         made = file.tree.parents.get(bindings[0]) if len(bindings) == 1 else None
         if not isinstance(made, cst.Assign) or not isinstance(made.value, cst.Call) or len(made.targets) > 1:
             return None
