@@ -244,7 +244,10 @@ def _call(line: list[str]) -> None:
         DriverError: it failed.
     """
     try:
-        done = subprocess.run(line, capture_output=True, text=True, timeout=_COMPILE_SECONDS, check=False)
+        # A compiler that is killed leaves its own files: in a folder that goes.
+        with tempfile.TemporaryDirectory(prefix="tfmemlint-", ignore_cleanup_errors=True) as scratch:
+            env = {**os.environ, "TMPDIR": scratch}
+            done = subprocess.run(line, capture_output=True, text=True, timeout=_COMPILE_SECONDS, check=False, env=env)
     except (OSError, subprocess.TimeoutExpired) as error:
         raise DriverError(f"the simulated driver can't be built: {error}") from error
     if done.returncode:
