@@ -11,7 +11,7 @@ from tfmemlint.interpreter.values import UNKNOWN, Const, FileValue
 from tfmemlint.knowledge.environment import Moment, read_at
 from tfmemlint.model.finding import Finding, Severity
 from tfmemlint.model.intent import Intent, Purpose
-from tfmemlint.rulekit.env_writes import SET_FROM_FILES, is_for_the_next_program
+from tfmemlint.rulekit.env_writes import SET_FROM_FILES, hides_what_is_hidden, is_for_the_next_program
 from tfmemlint.rulekit.explain import file_trace, in_line, start_trace, written
 from tfmemlint.rulekit.rule import Rule
 from tfmemlint.rulekit.start_trace import start_anchors, start_details, where_to
@@ -88,7 +88,7 @@ class EnvAfterInit(Rule):
             before = write.state.env.get(write.name)
             if phase.has not in (Tri.YES, Tri.MAYBE) or (before is not None and before == write.value):
                 continue
-            if is_for_the_next_program(program, write) or _hides_what_is_hidden(write):
+            if is_for_the_next_program(program, write) or hides_what_is_hidden(write):
                 continue
             start = phase.by
             # The variable may already have the same value, so that nothing is lost.
@@ -121,9 +121,3 @@ class EnvAfterInit(Rule):
         """Move the assignment above what reads the variable."""
         editor.statement_at(finding.span)
         editor.move_above_start(finding, editor.ENVIRONMENT_SET)
-
-
-def _hides_what_is_hidden(write: EnvWrite) -> bool:
-    """True if a variable hides all GPUs where ``set_visible_devices`` has done so: late, and not needed."""
-    hides = write.value in (Const(""), Const("-1"))
-    return write.name == "CUDA_VISIBLE_DEVICES" and hides and write.state.visible_gpus == ()

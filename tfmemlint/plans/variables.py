@@ -11,7 +11,7 @@ from tfmemlint.knowledge.environment import Moment
 from tfmemlint.knowledge.variables import judge_name, judge_value, run_together
 from tfmemlint.plans.entry_run import EntryRun, listed_numbers
 from tfmemlint.plans.model import Prediction, PredictionKind, Variable
-from tfmemlint.rulekit.env_writes import is_for_others, is_for_the_next_program
+from tfmemlint.rulekit.env_writes import hides_what_is_hidden, is_for_others, is_for_the_next_program
 from tfmemlint.rulekit.explain import written
 
 _PHASES = {Moment.LISTING: "listed", Moment.DEVICES: "allocator"}
@@ -34,7 +34,8 @@ def predict(stated: StatedIntent, write: EnvWrite, run: EntryRun) -> Prediction 
         return missing
     phase = _phase(write)
     before = write.state.env.get(write.name)
-    if phase.has not in (Tri.YES, Tri.MAYBE) or (before is not None and before == write.value):
+    set_before = before is not None and before == write.value
+    if phase.has not in (Tri.YES, Tri.MAYBE) or set_before or hides_what_is_hidden(write):
         return _replaced(write, run)
     if is_for_the_next_program(run.program, write):
         words = "not known: it is for the program that is started next; for this one it comes too late"

@@ -231,3 +231,9 @@ def about_tensorflow_itself(text: str) -> bool:
     """Return True if a configuration file is about TensorFlow, judging by its name or by its variables."""
     own = r"tensorflow|keras|\bTF_(?:FORCE_GPU_ALLOW_GROWTH|GPU_ALLOCATOR|CPP_MIN_LOG_LEVEL)\b"
     return re.search(own, text) is not None
+
+
+def hides_what_is_hidden(write: EnvWrite) -> bool:
+    """True if a variable hides all GPUs where ``set_visible_devices`` has done so: late, and not needed."""
+    hides = write.value in (Const(""), Const("-1"))
+    return write.name == "CUDA_VISIBLE_DEVICES" and hides and write.state.visible_gpus == ()
