@@ -124,8 +124,6 @@ def alter(context: Context, value: Container, act: Callable[[Container], Value])
     known = UNKNOWN not in results and len(results) <= MOST_OPTIONS and not is_large(now)
     if not known:
         now = UNKNOWN
-    if now is UNKNOWN:
-        pass_items_to_unknown(context, content)
     if now is content or is_same(now, content):
         return
     _note_stored(context, now)
@@ -133,6 +131,9 @@ def alter(context: Context, value: Container, act: Callable[[Container], Value])
         context.oldest_cell_changed = min(context.oldest_cell_changed, cell.number)
         note_put(context)
     context.heap = {**context.heap, (cell, ""): now}
+    if now is UNKNOWN:
+        # The container is unknown by now: it may be among its own items.
+        pass_items_to_unknown(context, content)
 
 
 def pass_items_to_unknown(context: Context, content: Value) -> None:
@@ -142,20 +143,27 @@ def pass_items_to_unknown(context: Context, content: Value) -> None:
             passed_to_unknown(context, item)
 
 
-def forget_contents(context: Context, value: Value) -> None:
-    """Forget the contents of a container that goes where it may be changed."""
+def forget_contents(context: Context, value: Value, within: frozenset[int] = frozenset()) -> None:
+    """Forget the contents of a container that goes where it may be changed.
+
+    Args:
+        context: the run. value: what goes there. within: the ids of the containers around it: a list may be in itself.
+    """
     match value:
         case Choice(options):
             for option in options:
-                forget_contents(context, option)
+                forget_contents(context, option, within)
         case Seq() | Dict():
+            if id(value.cell) in within:
+                return
             now = context.current(value)
             if now is not value and not isinstance(now, (Seq, Dict)):
                 if value.cell is not None:
                     alter(context, value, lambda _: UNKNOWN)
                 return
+            inside = within if value.cell is None else within | {id(value.cell)}
             for item in parts(now):
-                forget_contents(context, item)
+                forget_contents(context, item, inside)
             if value.cell is not None and (value.cell.watched or is_called(now)):
                 alter(context, value, lambda _: UNKNOWN)
         case _:
