@@ -134,7 +134,7 @@ def set_env(
     context.state = replace(context.here, env={**context.here.env, name: value})
     if name == "CUDA_VISIBLE_DEVICES" and context.here.listed.under(context.guards).has is not Tri.YES:
         context.state = replace(context.here, cuda_visible_devices=value)
-        if context.here.listed.has is Tri.NO:
+        if context.here.listed.has in (Tri.NO, Tri.UNKNOWN):
             hidden = isinstance(value, Const) and value.value in ("", "-1") and not default
             context.state = replace(context.here, min_gpus=0, max_gpus=0 if hidden else None)
 

@@ -10,6 +10,7 @@ from tfmemlint.interpreter.frames import Frame
 from tfmemlint.interpreter.limits import MAX_IMPORT_DEPTH
 from tfmemlint.interpreter.observer import ImportOutcome
 from tfmemlint.interpreter.operations.paths import doubtful, merge, snapshot
+from tfmemlint.interpreter.operations.repeated_imports import without_import
 from tfmemlint.interpreter.replays import begin_recording, end_recording, import_step, use_replay
 from tfmemlint.interpreter.scopes import Scope
 from tfmemlint.interpreter.summaries import keep_summary, only_bound_names, use_summary
@@ -74,6 +75,8 @@ def _import_here(context: Context, name: str, node: ast.AST) -> Value | None:
     else:
         # On some way to here it has been imported: then nothing happens now.
         before = snapshot(context)
+        if unit.source.path != context.main.source.path:
+            context.state = without_import(context.here, unit.source.path)
         with doubtful(context):
             interpret_module(context, unit, node)
         merge(context, before)

@@ -80,7 +80,12 @@ def setting_in_force(context: Context, table: Mapping[Key, Setting], key: Key) -
 
 
 def is_apart(context: Context, setting: Setting) -> bool:
-    """True if a setting was made under conditions that exclude those that hold here."""
+    """True if a setting was made under conditions that exclude those that hold here.
+
+    What nothing calls is no part of the program whose module made the setting.
+    """
+    if setting.by is not None and context.here.entry_unknown and not setting.by.state.entry_unknown:
+        return True
     guards = setting.by.guards if setting.by is not None else ()
     return any((text, not outcome) in context.guards for text, outcome in guards)
 
