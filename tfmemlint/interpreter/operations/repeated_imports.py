@@ -1,4 +1,4 @@
-"""What holds where a module is imported that was imported on another way to here only.
+"""Importing a module that was imported on another way to here only.
 
 Its statements run on the ways on which they have not run yet: what they have started and set on the others is not in
 force there. A state in which ways have met no longer tells which of them came through the module; the traces of what
