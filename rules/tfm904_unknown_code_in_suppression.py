@@ -12,7 +12,8 @@ class UnknownCodeInSuppression(SuppressionRule):
     What it does
     ------------
     Finds codes and names in suppression comments that no rule has, such as ``TFM999``, and comments whose word after
-    ``tfmemlint:`` means nothing, such as ``# tfmemlint: disable``. It names the nearest one that exists.
+    ``tfmemlint:`` means nothing, such as ``# tfmemlint: disable``. It names the nearest one that exists. It also finds
+    lists that are not in ``[`` and ``]``, such as ``# tfmemlint: ignore[TFM101``: these silence what they plainly name.
 
     Why it matters
     --------------

@@ -94,6 +94,43 @@ def test_in_comments(late: Path, capsys: pytest.CaptureFixture[str], comment: st
             assert "; did you mean " in finding["message"]
 
 
+@pytest.mark.parametrize(
+    ("comment", "codes"),
+    [
+        ("  # tfmemlint: ignore the launcher starts it (on purpose)", []),
+        ("  # tfmemlint: ignore (the launcher starts it)", []),
+        ("  # tfmemlint: ignore: known-good, see TFM101", []),
+        ("  # tfmemlint: ignore[TFM101", ["TFM904"]),
+        ("  # tfmemlint: ignore[TFM101, growth-after-init the launcher starts it", ["TFM904"]),
+        ("  # tfmemlint: ignore[TFM101  # see [1]", ["TFM904"]),
+        ("  # tfmemlint: ignore\uff3bTFM101\uff3d", ["TFM904"]),
+        ("  # tfmemlint: ignore\u3010TFM101\u3011it is late", ["TFM904"]),
+        ("  # tfmemlint: ignore(TFM101)", ["TFM904"]),
+        ("  # tfmemlint: ignore (growth-after-init)", ["TFM904"]),
+        ("  # tfmemlint: ignore: TFM101", ["TFM904"]),
+        ("  # tfmemlint: ignore TFM101", ["TFM904"]),
+        ("  # tfmemlint: ignore[TFM2", ["TFM101", "TFM904"]),
+        ("  # tfmemlint: ignore[late", ["TFM101", "TFM904"]),
+        ("  # tfmemlint: ignore TFM202", ["TFM101", "TFM904"]),
+        ("  # tfmemlint: ignore[", ["TFM101", "TFM904"]),
+        ("  # tfmemlint: ignore[]", ["TFM101", "TFM904"]),
+        ("  # tfmemlint: ignore[101]", ["TFM101", "TFM904"]),
+        ("  # tfmemlint: ignore[\uff34\uff26\uff2d\uff11\uff10\uff11]", ["TFM101", "TFM904"]),
+        ("  # tfmemlint: ignore[TFM\uff11\uff10\uff11]", ["TFM101", "TFM904"]),
+        ("\n# tfmemlint: file-ignore[TFM2", ["TFM101", "TFM904"]),
+        ("\n# tfmemlint: file-ignore\uff3bTFM2\uff3d", ["TFM101", "TFM904"]),
+        ("\n# tfmemlint: file-ignore[TFM101", ["TFM904"]),
+    ],
+)
+def test_a_list_that_is_none_silences_only_what_it_names(
+    late: Path, capsys: pytest.CaptureFixture[str], comment: str, codes: list[str]
+) -> None:
+    late.write_text(LATE.format(comment=comment), encoding="utf-8")
+    main(["check", "--no-cache", "--output-format", "json", "late.py"])
+    found = json.loads(capsys.readouterr().out)
+    assert sorted({finding["code"] for finding in found}) == codes
+
+
 def test_the_readme_s_command_finds_comments_that_silence_nothing(
     late: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -78,7 +78,7 @@ def _silenced(text: str, row: int, codes: Sequence[str], reason: str) -> str:
     """Return a line of a text with the codes in its comment."""
     line = text.split("\n")[row - 1]
     for comment in read_suppressions(text).comments:
-        if comment.row == row and comment.word == IGNORE and comment.codes:
+        if comment.row == row and comment.word == IGNORE and comment.codes and not comment.broken:
             end = comment.codes[-1][1].end_column - 1
             return f"{line[:end]}, {', '.join(codes)}{line[end:]}"
     return f"{line}  # tfmemlint: ignore[{', '.join(codes)}] {reason}".rstrip()

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from tfmemlint.rulekit.rule import Rule
     from tfmemlint.sources import Source
 
+_NOT_A_LIST = "The rules of this comment are not in [ and ]: it silences {what}"
 _GRAVITY = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.ADVICE: 2}
 
 
@@ -121,8 +122,8 @@ def _suppress(found: Sequence[Finding], suppressions: Suppressions, *, keep: boo
 def _about_comments(
     found: Sequence[Finding], suppressions: Suppressions, rules: Sequence[Rule], source: Source
 ) -> Iterator[Finding]:
-    """Yield what is wrong with the comments themselves: unknown words and codes, those that silence nothing, those
-    without a reason."""
+    """Yield what is wrong with the comments themselves: unknown words and codes, lists that are none, those that
+    silence nothing, those without a reason."""
     for word, span in suppressions.unknown:
         message = f"{word!r} after tfmemlint: means nothing{_near_word(word)}"
         yield from trouble(rules, UNKNOWN_CODE, source.path, span, message)
@@ -140,7 +141,10 @@ def _about_comments(
     known = all_codes()
     for comment in suppressions.comments:
         own = [code for code, _ in comment.codes if comment.word != NOQA or code.startswith("TFM")]
-        if not comment.reason and (own or (comment.word != NOQA and not comment.codes)):
+        if comment.broken:
+            message = _NOT_A_LIST.format(what=f"{', '.join(own)} only" if own else "nothing")
+            yield from trouble(rules, UNKNOWN_CODE, source.path, comment.span, message)
+        if not comment.reason and (own or (comment.word != NOQA and not comment.codes and not comment.listed)):
             message = f"This comment silences {', '.join(own) or 'everything'} and gives no reason"
             yield from trouble(rules, NO_REASON, source.path, comment.span, message)
         for code, span in comment.codes:
@@ -166,8 +170,10 @@ def _near_word(word: str) -> str:
 
 
 def _near_rule(code: str) -> str:
+    import unicodedata
+
     from tfmemlint.config.selection import suggestion
     from tfmemlint.rulekit.rule import rules as all_rules
 
-    near = suggestion(code, all_rules())
+    near = suggestion(unicodedata.normalize("NFKC", code), all_rules())
     return f"; did you mean {near}?" if near else ""

@@ -10,8 +10,9 @@ from tfmemlint.sources.documents.languages import error, guessed, named
 from tfmemlint.sources.documents.prompts import PYTHON as PYTHON_PROMPT
 from tfmemlint.sources.documents.prompts import SHELL as SHELL_PROMPT
 from tfmemlint.sources.documents.prompts import Line, typed_python, typed_shell
+from tfmemlint.sources.suppressions import unclear_list
 
-_IGNORE = re.compile(r"tfmemlint:\s*ignore(?:\[(?P<codes>[^\]]{0,2000})\])?", re.IGNORECASE)
+_IGNORE = re.compile(r"tfmemlint:\s*ignore(?![\w-])(?:\[(?P<codes>[^\]\[#]{0,2000})\])?", re.IGNORECASE)
 _CODE = re.compile(r"[A-Za-z]+[0-9]*")
 
 
@@ -73,7 +74,11 @@ def codes_in(comment: str) -> tuple[str, ...]:
     found: list[str] = []
     for match in _IGNORE.finditer(comment):
         codes = match["codes"]
-        found += ["*"] if codes is None else [code.upper() for code in _CODE.findall(codes)]
+        unclear = unclear_list(comment, match.end()) if codes is None else None
+        if unclear is not None:
+            found += [comment[start:end].upper() for start, end in unclear]
+        else:
+            found += ["*"] if codes is None else [code.upper() for code in _CODE.findall(codes)]
     return tuple(found)
 
 
