@@ -29,7 +29,8 @@ def named_in_module(context: Context, module: Module, name: str) -> Value | None
         # Also of a directory without `__init__.py`, which has no code of its own.
         full = f"{module.name}.{name}"
         inner = context.units.get(full)
-        if inner is not None:
+        # A unit may be there before its import: of the module that `python -m` runs, while its package is imported.
+        if inner is not None and (context.state is None or full in context.here.imported):
             context.asked_modules.add(full)
             found = Module(full, inner.scope)
     return found
