@@ -106,3 +106,36 @@ def test_an_absolute_path_gets_the_same_fix(project: Path) -> None:
         change.new for change in tfmemlint.fix(project / "late.py", unsafe=True).changes
     ]
     assert named.changes and named.findings == ()
+
+
+@pytest.mark.parametrize("write", [False, True])
+def test_a_link_that_leads_out_of_what_was_given_is_left(project: Path, write: bool) -> None:
+    """Neither written nor quoted."""
+    (project / "given").mkdir()
+    outside = project / "numbers.py"
+    outside.write_text(NUMBERS)
+    (project / "given" / "linked.py").symlink_to(outside)
+    result = tfmemlint.fix(project / "given", write=write)
+    assert (result.changes, result.written) == ((), False)
+    assert outside.read_text() == NUMBERS
+    assert (project / "given" / "linked.py").is_symlink()
+    # A link that is given itself is meant.
+    assert tfmemlint.fix(project / "given" / "linked.py", write=write).changes != ()
+    assert outside.read_text() == (FIXED if write else NUMBERS)
+
+
+def test_a_file_that_changes_while_it_is_fixed_is_left(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from tfmemlint.fixes import git
+
+    file = project / "numbers.py"
+    file.write_text(NUMBERS)
+
+    def save(path: str) -> str:
+        file.write_text("mine = 1\n")
+        return ""
+
+    monkeypatch.setattr(git, "objection", save)
+    result = tfmemlint.fix(file, write=True)
+    assert (result.changes, result.written) == ((), False)
+    assert [problem.path for problem in result.problems] == [str(file)]
+    assert file.read_text() == "mine = 1\n"

@@ -190,13 +190,13 @@ def _of_text(given: Text, options: Options) -> RunContext:
 
 
 def _run_group(group: Group, options: Options, **more: object) -> _Run:
+    more = {**more, "named": tuple(group.paths)}
     context = dataclasses.replace(options.context(group.config), **more)  # type: ignore[arg-type]
     files, problems, litter = files_of(group)
     if context.write:
         from tfmemlint.fixes.write_together import finish_interrupted
 
         finish_interrupted(litter)
-        context = dataclasses.replace(context, named=tuple(group.paths))
     return sorted(run(files, context), key=lambda result: result.path), context, problems
 
 
