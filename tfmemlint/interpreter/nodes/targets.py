@@ -9,10 +9,11 @@ from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.operations.bindings import bind
 from tfmemlint.interpreter.operations.chains import evaluate_base
 from tfmemlint.interpreter.operations.contents import mark_escaped
+from tfmemlint.interpreter.operations.devices import device_at
 from tfmemlint.interpreter.operations.items import set_item
 from tfmemlint.interpreter.operations.protocols import collected, members_of
 from tfmemlint.interpreter.registry import assigns
-from tfmemlint.interpreter.values import UNKNOWN, Class, Device, Devices, Instance, Lazy, Seq, Value
+from tfmemlint.interpreter.values import UNKNOWN, Class, Const, Device, DeviceName, Devices, Instance, Lazy, Seq, Value
 
 
 def _unpack(context: Context, targets: Sequence[ast.expr], value: Value) -> None:
@@ -29,12 +30,27 @@ def _unpack(context: Context, targets: Sequence[ast.expr], value: Value) -> None
         items = [*value.items[:starred], Seq(value.items[starred:end]), *value.items[end:]]
     elif isinstance(value, Seq) and len(value.items) == len(targets):
         items = value.items
+    elif isinstance(value, Devices) and starred is not None:
+        items = _parted(context, value, starred, len(targets) - starred - 1)
     elif isinstance(value, Devices):
         items = [Device(value.kind, value.type, position) for position in range(len(targets))]
     else:
         mark_escaped(context, value)
     for target, item in zip(targets, items, strict=True):
         context.assign(target, item)
+
+
+def _parted(context: Context, devices: Devices, before: int, after: int) -> list[Value]:
+    """Return the devices for ``first, *others, last``: so many targets are ``before`` and ``after`` the starred one."""
+    ends = [device_at(context, devices, Const(place), None) for place in (*range(before), *range(-after, 0))]
+    single: list[Value] = [DeviceName(device) if devices.names else device for device in ends]
+    if not before and not after:
+        rest = devices
+    else:
+        # What is left before the last ones has no number that is known.
+        skip = before if devices.whole and not after else 0
+        rest = Devices(devices.kind, devices.type, whole=False, names=devices.names, skip=skip)
+    return [*single[:before], rest, *single[before:]]
 
 
 @assigns(ast.Name)
@@ -49,7 +65,7 @@ def assign_items(context: Context, target: ast.Tuple | ast.List, value: Value) -
 
 @assigns(ast.Starred)
 def assign_rest(context: Context, target: ast.Starred, value: Value) -> None:
-    context.assign(target.value, value if isinstance(value, Seq) else UNKNOWN)
+    context.assign(target.value, value if isinstance(value, (Seq, Devices)) else UNKNOWN)
 
 
 @assigns(ast.Attribute)
