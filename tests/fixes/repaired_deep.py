@@ -243,6 +243,129 @@ REPAIRED_DEEP: dict[str, Repaired] = {
                 """
         },
     ),
+    "a method that does nothing any more goes": Repaired(
+        {
+            "train.py": """
+                import abc
+
+                import tensorflow as tf
+
+
+                class Base(abc.ABC):
+                    def __init__(self):
+                        self.build()
+                        # Then the devices.
+                        self.prepare_devices()
+
+                    @abc.abstractmethod
+                    def build(self):
+                        pass
+
+                    def prepare_devices(self):
+                        # All of them.
+                        for gpu in tf.config.list_physical_devices("GPU"):
+                            tf.config.experimental.set_memory_growth(gpu, True)
+
+
+                class Linear(Base):
+                    def build(self):
+                        self.w = tf.Variable([1.0])
+
+
+                print(Linear().w.shape)
+                """,
+        },
+        "Take configure_gpus() out of prepare_devices() and call it above self.build()",
+        {
+            "train.py": """
+                import abc
+
+                import tensorflow as tf
+
+
+                def configure_gpus():
+                    # All of them.
+                    for gpu in tf.config.list_physical_devices("GPU"):
+                        tf.config.experimental.set_memory_growth(gpu, True)
+
+
+                class Base(abc.ABC):
+                    def __init__(self):
+                        configure_gpus()
+                        self.build()
+
+                    @abc.abstractmethod
+                    def build(self):
+                        pass
+
+
+                class Linear(Base):
+                    def build(self):
+                        self.w = tf.Variable([1.0])
+
+
+                print(Linear().w.shape)
+                """,
+        },
+    ),
+    "a method of the same name in another class may be the one that is called": Repaired(
+        {
+            "train.py": """
+                import tensorflow as tf
+
+
+                class Other:
+                    def prepare(self):
+                        print("other")
+
+
+                class Trainer:
+                    def __init__(self, other):
+                        self.other = other
+                        self.model = tf.Variable(1.0)
+                        self.prepare()
+                        self.other.prepare()
+
+                    def prepare(self):
+                        for gpu in tf.config.list_physical_devices("GPU"):
+                            tf.config.experimental.set_memory_growth(gpu, True)
+
+
+                Trainer(Other())
+                """,
+        },
+        "Take configure_gpus() out of prepare() and call it above line 12; prepare() stays, as others may call it",
+        {
+            "train.py": """
+                import tensorflow as tf
+
+
+                class Other:
+                    def prepare(self):
+                        print("other")
+
+
+                def configure_gpus():
+                    for gpu in tf.config.list_physical_devices("GPU"):
+                        tf.config.experimental.set_memory_growth(gpu, True)
+
+
+                class Trainer:
+                    def __init__(self, other):
+                        self.other = other
+                        configure_gpus()
+                        self.model = tf.Variable(1.0)
+                        self.prepare()
+                        self.other.prepare()
+
+                    def prepare(self):
+                        configure_gpus()
+
+
+                Trainer(Other())
+                """,
+        },
+    ),
 }
 
 REPAIRED = {**SHALLOW, **REPAIRED_DEEP}

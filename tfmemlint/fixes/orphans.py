@@ -18,7 +18,7 @@ from tfmemlint.fixes.statement_names import names_of
 from tfmemlint.fixes.trivia import comments_inside
 from tfmemlint.fixes.users import other_user
 
-_LIVING = re.compile(r"\b(?:TODO|FIXME|XXX|HACK|NOTE|type:|noqa|pylint|fmt:|isort|pragma|tfmemlint)|https?:|%%", re.I)
+LIVING = re.compile(r"\b(?:TODO|FIXME|XXX|HACK|NOTE|type:|noqa|pylint|fmt:|isort|pragma|tfmemlint)|https?:|%%", re.I)
 """Comments that stay whatever is removed."""
 _ABOUT_GROWTH = re.compile(r"\bgrow|按需|增长|动态(?:申请|分配)", re.I)
 """Comments that are about memory growth alone."""
@@ -35,7 +35,7 @@ def leaves_orphans(tree: ConcreteTree, statement: Statement, gone: Collection[cs
     if not isinstance(holder, cst.SimpleStatementLine) or len(holder.body) > 1:
         return False
     comments = comments_in(holder)
-    if not comments or len(comments) > _MOST_LINES or any(map(_LIVING.search, comments)) or comments_inside(holder):
+    if not comments or len(comments) > _MOST_LINES or any(map(LIVING.search, comments)) or comments_inside(holder):
         return False
     lines = tree.statements(tree.block_of(statement))
     below = next((line for line in lines[lines.index(statement) + 1 :] if line not in gone), None)
@@ -123,7 +123,7 @@ class Remover:
         holder = statement if hasattr(statement, "leading_lines") else self.tree.parents.get(statement)
         if holder is None or (isinstance(holder, cst.SimpleStatementLine) and len(holder.body) > 1):
             return False
-        return all(_ABOUT_GROWTH.search(comment) and not _LIVING.search(comment) for comment in comments_in(holder))
+        return all(_ABOUT_GROWTH.search(comment) and not LIVING.search(comment) for comment in comments_in(holder))
 
     def _unread(self, gone: Statement) -> Iterator[Statement]:
         """Yield the listings of GPUs that only removed code reads."""

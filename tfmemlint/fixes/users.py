@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tfmemlint.fixes.hoist_out_of_function import importers_of, readers_of
 from tfmemlint.fixes.withheld import Withheld
-from tfmemlint.project.roots import LARGEST_PROJECT
+from tfmemlint.project.roots import LARGEST_PROJECT, project_root
 from tfmemlint.sources import walk
 from tfmemlint.sources.regular import Unreadable, read_bytes
 
@@ -27,6 +27,25 @@ def users_of(path: str, name: str) -> list[str]:
     """Return the files of the project that lead to another one and mention a name, in imports or elsewhere."""
     mention = re.compile(rf"\b{re.escape(name)}\b")
     return [each for each in sorted(readers_of(path)) if mention.search(_text(each) or name)]
+
+
+def others_that_mention(path: str, name: str) -> list[str]:
+    """Return the other files of the project that mention a name, whether or not they lead to the file at ``path``.
+
+    An object may be given to them, whose method they call.
+
+    Raises:
+        Withheld: the project is too large to tell.
+    """
+    if not Path(path).exists():
+        return []
+    files = walk([os.path.relpath(project_root(path))]).files
+    if len(files) > LARGEST_PROJECT:
+        raise Withheld("the project is too large to see who calls this function")
+    mention = re.compile(rf"\b{re.escape(name)}\b")
+    own = os.path.normpath(os.path.relpath(path))
+    others = [each for each in sorted(map(str, files)) if os.path.normpath(each) != own]
+    return [each for each in others if (text := _text(each)) is None or mention.search(text)]
 
 
 def is_used_by_tests(conftest: str, name: str) -> bool:

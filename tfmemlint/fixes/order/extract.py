@@ -25,6 +25,7 @@ from tfmemlint.fixes.order.configuring_part import configuring_part
 from tfmemlint.fixes.order.entry_place import call_in, entry_place, is_unconditional
 from tfmemlint.fixes.order.files import CodeFile
 from tfmemlint.fixes.order.given_arguments import given_arguments, parameters_of
+from tfmemlint.fixes.order.idle import idle_calls
 from tfmemlint.fixes.order.problem import Candidate, OrderProblem, code_of, describe
 from tfmemlint.fixes.order.tensors import is_steady
 from tfmemlint.fixes.users import mentions
@@ -139,12 +140,20 @@ def _extract(problem: OrderProblem, *, hollow: bool) -> Iterator[Candidate]:
         editor.insert_before(home, definition, apart=True)
         if same:
             editor.put_up(f"{name}({given})\n", place, problem.why)
-    _replace(editor, found, "" if gone else f"{name}({', '.join(found.parameters)})")
+    what = f"Take {name}() out of {found.function.name.value}() and call it above {describe(problem.file, place)}"
+    idle = not gone and not _leaves_work(found)
+    calls = idle_calls(file, found.function, place) if idle and same else []
+    if calls:
+        for gone_line in (found.function, *calls):
+            # The comments that are about what is taken out go with it.
+            editor.discard(gone_line, forget=True)
+    else:
+        _replace(editor, found, "" if gone else f"{name}({', '.join(found.parameters)})")
     texts = {file.path: editor.finish()}
     if not same:
         texts |= call_in(problem, place, file, name, given)
-    what = f"Take {name}() out of {found.function.name.value}()"
-    yield Candidate(texts, f"{what} and call it above {describe(problem.file, place)}")
+    stays = f"; {found.function.name.value}() stays, as others may call it" if idle and not calls else ""
+    yield Candidate(texts, what + stays)
 
 
 def _is_called_once(found: Extracted) -> bool:
