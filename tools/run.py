@@ -55,10 +55,10 @@ NO_PLUGINS = [
 INDEX = "tools/make_search_index.py"
 """Makes the index of the rules' triggers, without which no rule is run."""
 UPDATES = [
-    INDEX,
-    *("tools/make_docs.py", "tools/make_recall.py", "tools/make_knowledge.py", "tools/make_schemas.py"),
+    *(INDEX, "tools/make_messages.py", "tools/make_docs.py"),
+    *("tools/make_recall.py", "tools/make_knowledge.py", "tools/make_schemas.py"),
     *("tools/make_snapshots.py", "tools/make_errors.py", "tools/make_tf1.py", "tools/make_diagrams.py"),
-    *("tools/make_examples.py", "tools/make_zh_blocks.py", "tools/make_messages.py"),
+    *("tools/make_examples.py", "tools/make_zh_blocks.py"),
 ]
 """Tools that write the generated files in seconds, with neither TensorFlow nor a GPU."""
 UPDATES_OF_A_RULE = [INDEX, "tools/make_docs.py", "tools/make_snapshots.py"]
