@@ -32,6 +32,7 @@ COMMANDS = (
     ("check", "--show-target", "--output-format", "json", "."),
     ("check", "--statistics", "FILE"),
     ("check", "MISSING"),
+    ("check", "OPTION"),
     ("check", "--select", "MISSING", "FILE"),
     ("check", "--exclude", "MISSING", "FILE"),
     ("check", "--stdin-filename", "FILE", "-"),
@@ -64,7 +65,7 @@ def tree(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Path, str]:
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
 def test_no_name_acts_on_a_terminal(command: tuple[str, ...], tree: tuple[Path, str]) -> None:
     folder, path = tree
-    names = {"FILE": path, "MISSING": f"{path}.missing"}
+    names = {"FILE": path, "MISSING": f"{path}.missing", "OPTION": f"--{path}"}
     done = run_tool(folder, [names.get(word, word) for word in command], CODE.encode())
     assert done.returncode != CRASHED, done.stderr
     for shown in (done.stdout, done.stderr):
@@ -79,7 +80,7 @@ def test_no_name_acts_on_a_terminal(command: tuple[str, ...], tree: tuple[Path, 
 
 PAGES = (
     ("plan", "--html", "OUT", "FILE"),
-    pytest.param(("verify", "--device", "edge", "--html", "OUT", "FILE"), marks=pytest.mark.tensorflow),
+    pytest.param(("verify", "-v", "--device", "edge", "--html", "OUT", "FILE"), marks=pytest.mark.tensorflow),
 )
 """Commands that write a page, and print."""
 

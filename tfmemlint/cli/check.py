@@ -301,9 +301,9 @@ def _show_target(arguments: argparse.Namespace, context: RunContext, nearest: Ne
         where = f"{origin}: target-version" if origin.endswith(".toml") else origin or "--target-version"
         groups += judged(files, finder, context.at(files[0]).target, where)
     if output_format.is_json:
-        import json
+        from tfmemlint.reporters.json_text import json_text
 
-        print(json.dumps(as_data(groups, finder.notes), indent=2))
+        print(json_text(as_data(groups, finder.notes)))
     else:
         from tfmemlint.reporters.paint import printable, write
 

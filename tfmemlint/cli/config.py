@@ -8,6 +8,7 @@ import sys
 
 from tfmemlint.cli.arguments import add_selecting_arguments
 from tfmemlint.config.command_line import add_config_arguments
+from tfmemlint.reporters.json_text import json_text
 from tfmemlint.reporters.say import say
 
 CLEAN, FAILED = 0, 2
@@ -53,7 +54,7 @@ def run(arguments: argparse.Namespace) -> int:
         say(str(error))
         return FAILED
     if arguments.form == "json":
-        write(sys.stdout, json.dumps(as_data(config), indent=2) + "\n")
+        write(sys.stdout, json_text(as_data(config)) + "\n")
         return CLEAN
     file = printable(config.path) if config.path is not None else "none"
     write(sys.stdout, f"# configuration file: {file}\n")

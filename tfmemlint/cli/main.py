@@ -178,6 +178,8 @@ class _Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         from tfmemlint.cli.nearest_words import corrected
+        from tfmemlint.reporters.paint import printable
 
         options = [option for action in self._actions for option in action.option_strings]
-        super().error(corrected(message, options, ["check", "fix", *_ELSEWHERE]))
+        # A file whose name begins as an option does comes here where a shell wrote it for a pattern.
+        super().error(printable(corrected(message, options, ["check", "fix", *_ELSEWHERE])))

@@ -68,9 +68,9 @@ def run(arguments: argparse.Namespace) -> int:
         return _failed(f"{item.path}: {getattr(error, 'msg', None) or error or 'nested too deeply to be read'}")
     selection = Selection(arguments.row, arguments.function, arguments.imports)
     if arguments.output_format == JSON:
-        import json
+        from tfmemlint.reporters.json_text import json_text
 
-        print(json.dumps(as_data(runs, selection), indent=2))
+        print(json_text(as_data(runs, selection)))
     else:
         for found in runs:
             show(found, selection, sys.stdout)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import asdict
 from typing import IO, Any
@@ -10,6 +9,7 @@ from typing import IO, Any
 from tfmemlint.doctor import report_sections
 from tfmemlint.doctor.diagnosis import Diagnosis
 from tfmemlint.doctor.ground_status import GroundStatus
+from tfmemlint.reporters.json_text import json_text
 from tfmemlint.reporters.language import localized, localized_text
 from tfmemlint.reporters.paint import Line, Segment, cells, columns, painter
 
@@ -62,7 +62,7 @@ def as_json(found: Diagnosis) -> str:
         "best": found.best.name if found.best is not None else None,
         "better": found.better.name if found.better is not None else None,
     }
-    return json.dumps(shown, indent=2, allow_nan=False) + "\n"
+    return json_text(shown) + "\n"
 
 
 def _ground(ground: GroundStatus) -> dict[str, Any]:

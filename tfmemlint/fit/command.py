@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tfmemlint.fit.gpu_models import GPU_MODELS, gpu_model
+from tfmemlint.reporters.json_text import json_text
 from tfmemlint.reporters.say import say
 from tfmemlint.verify.shared_options import (
     add_options,
@@ -137,7 +137,7 @@ def run(arguments: argparse.Namespace) -> int:
         return _failed(f"{error}\n`tfmemlint doctor` says what this machine has, and what is missing")
     printed = print_report(
         arguments,
-        lambda: json.dumps(as_data(arguments.script, found), indent=2) + "\n",
+        lambda: json_text(as_data(arguments.script, found)) + "\n",
         lambda stream: show(arguments.script, found, stream, verbose=arguments.verbose),
     )
     if arguments.html:
@@ -163,7 +163,7 @@ def _compare(arguments: argparse.Namespace) -> int:
         return _failed(str(error))
     printed = print_report(
         arguments,
-        lambda: json.dumps(found, indent=2) + "\n",
+        lambda: json_text(found) + "\n",
         lambda stream: show((before, after), found, stream),
     )
     return 0 if printed else FAILED

@@ -129,11 +129,10 @@ def _show(plan: Plan, stream: IO[str], *, as_json: bool) -> None:
         place = problem.path if problem.row is None else f"{problem.path}:{problem.row}"
         say(f"{place}: {problem.message}")
     if as_json:
-        import json
-
         from tfmemlint.plans.data import as_data
+        from tfmemlint.reporters.json_text import json_text
 
-        stream.write(json.dumps(as_data(plan), indent=2, allow_nan=False) + "\n")
+        stream.write(json_text(as_data(plan)) + "\n")
         return
     from tfmemlint.plans.report import show
 

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -15,6 +14,7 @@ from tfmemlint.knowledge import names
 from tfmemlint.knowledge.instead import NEAREST, Instead, of_variable, releases_of
 from tfmemlint.knowledge.releases import Target
 from tfmemlint.model.finding import Finding, Span
+from tfmemlint.reporters.json_text import json_text
 from tfmemlint.reporters.machines import absolute, edits_of, places
 from tfmemlint.rulekit.correction import NAME, USE, VARIABLE, Correction, of_use
 
@@ -39,7 +39,7 @@ def write_corrections(report: Report) -> str:
     whole: dict[str, Any] = {"version": VERSION, "tool": f"tfmemlint {__version__}", "corrections": made}
     if report.not_followed:
         whole["not_followed"] = [{"filename": absolute(path), "why": reason} for path, reason in report.not_followed]
-    return json.dumps(whole, indent=2, allow_nan=False) + "\n"
+    return json_text(whole) + "\n"
 
 
 def _object(finding: Finding, sources: Mapping[str, Source], rule: Rule | None, target: Target) -> dict[str, Any]:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import difflib
+import os
+import stat
+from collections.abc import Mapping
 from typing import IO
 
-from tfmemlint.reporters.paint import Line, Segment, colourful, painter, printable, write
+from tfmemlint.reporters.paint import Line, Segment, colourful, painter, printable, without_commands, write
 
 _STYLES = {"+": "added", "-": "removed", "@": "mark", "\\": "dim"}
 
@@ -41,12 +44,25 @@ def _lines(text: str) -> list[str]:
 
 
 def print_diff(diff: str, stream: IO[str], *, color: bool | None = None) -> None:
-    """Print the result of `unified_diff`: untouched, so that it can be applied, or coloured and safe on a terminal."""
+    """Print the result of `unified_diff`: untouched, so that it can be applied, or coloured and safe on a terminal.
+
+    In the log of a CI system that obeys what it reads there, no line commands it.
+    """
     if not colourful(stream, color) and not stream.isatty():
-        write(stream, diff)
+        write(stream, "\n".join(map(without_commands, diff.split("\n"))) if _is_obeyed(stream, os.environ) else diff)
         return
     lines: list[Line] = []
     for line in diff.split("\n")[:-1]:
         style = "label" if line.startswith(("--- ", "+++ ")) else _STYLES.get(line[:1], "")
         lines.append([Segment(printable(line.replace("\t", "    ")), style)])
     painter(stream, color)(lines)
+
+
+def _is_obeyed(stream: IO[str], environment: Mapping[str, str]) -> bool:
+    """Return True where lines of ``stream`` may reach a log that a CI system takes commands from: not from a file."""
+    if not environment.keys() & {"GITHUB_ACTIONS", "TF_BUILD", "TEAMCITY_VERSION"}:
+        return False
+    try:
+        return not stat.S_ISREG(os.fstat(stream.fileno()).st_mode)
+    except (OSError, ValueError):  # it is closed, or has no descriptor
+        return True

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tfmemlint.model.finding import Finding, Fix, Severity, Span, Step
 from tfmemlint.model.intent import Intent
+from tfmemlint.reporters.json_text import json_text
 from tfmemlint.reporters.paint import printable
 
 if TYPE_CHECKING:
@@ -32,12 +32,12 @@ def write_json(report: Report) -> str:
     ``note``: it is no finding.
     """
     objects = _objects(report)
-    return json.dumps(objects, indent=2, allow_nan=False) + "\n" if objects else "[]\n"
+    return json_text(objects) + "\n" if objects else "[]\n"
 
 
 def write_json_lines(report: Report) -> str:
     """Return one object a line, each as in `write_json`."""
-    return "".join(json.dumps(found, allow_nan=False) + "\n" for found in _objects(report))
+    return "".join(json_text(found, indent=None) + "\n" for found in _objects(report))
 
 
 def _objects(report: Report) -> list[dict[str, Any]]:

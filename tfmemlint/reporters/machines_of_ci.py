@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 from tfmemlint.model.finding import Finding, Severity, Span
 from tfmemlint.reporters.fingerprints import fingerprints
+from tfmemlint.reporters.json_text import json_text
 from tfmemlint.reporters.paint import printable
 from tfmemlint.reporters.places import relative
 
@@ -34,7 +34,7 @@ def write_gitlab(report: Report) -> str:
         }
         for finding, name in zip(report.findings, names, strict=True)
     ]
-    return json.dumps(issues, indent=2) + "\n"
+    return json_text(issues) + "\n"
 
 
 def write_junit(report: Report) -> str:
@@ -100,7 +100,7 @@ def write_rdjson(report: Report) -> str:
                 ]
         diagnostics.append(diagnostic)
     source = {"name": "tfmemlint", "url": "https://github.com/tfmemlint/tfmemlint"}
-    return json.dumps({"source": source, "severity": "WARNING", "diagnostics": diagnostics}, indent=2) + "\n"
+    return json_text({"source": source, "severity": "WARNING", "diagnostics": diagnostics}) + "\n"
 
 
 def write_azure(report: Report) -> str:

@@ -42,15 +42,35 @@ Line = list[Segment]
 
 
 def printable(text: str) -> str:
-    r"""Return ``text`` on one line, with control characters and those that turn text around written as ``\x1b``."""
-    return text if text.isprintable() else "".join(map(_shown, text))
+    r"""Return ``text`` on one line; control characters, and what CI systems obey in a log, are written ``\x1b``."""
+    return without_commands(_visible(text))
+
+
+def without_commands(line: str) -> str:
+    r"""Return a line that commands no CI system which reads it in a log; what would is written as ``\x23``.
+
+    GitHub's runner obeys ``::error ...::`` at the start of a line, after blanks too, and ``##[error]`` anywhere in it;
+    Azure Pipelines obeys ``##vso[...]``, and TeamCity ``##teamcity[...]``, anywhere.
+    Source: https://github.com/actions/runner/blob/main/src/Runner.Common/ActionCommand.cs
+    """
+    if "##" in line:
+        import re
+
+        line = re.sub(r"##(?=[A-Za-z]{0,20}\[)", r"#\\x23", line)
+    if "::" in line and (begun := line.lstrip()).startswith("::"):
+        line = f"{line[: -len(begun)]}\\x3a{begun[1:]}"
+    return line
 
 
 def in_html(text: str) -> str:
     """Return ``text`` as HTML in which nothing of it is a tag, and no character turns the text around it."""
     from html import escape
 
-    return escape("\n".join(map(printable, text.split("\n"))))
+    return escape("\n".join(map(_visible, text.split("\n"))))
+
+
+def _visible(text: str) -> str:
+    return text if text.isprintable() else "".join(map(_shown, text))
 
 
 def _shown(char: str) -> str:
@@ -111,8 +131,12 @@ def write(stream: IO[str], text: str) -> None:
 def painter(stream: IO[str], color: bool | None) -> Callable[[Iterable[Line]], None]:
     """Return a function that prints lines to ``stream``, in colour or plain."""
     if not colourful(stream, color):
-        return lambda lines: write(stream, "".join("".join(part.text for part in line) + "\n" for line in lines))
+        return lambda lines: write(stream, "".join(f"{_joined(line)}\n" for line in lines))
     return _in_colour(stream)
+
+
+def _joined(line: Line) -> str:
+    return without_commands("".join(part.text for part in line))
 
 
 def _in_colour(stream: IO[str]) -> Callable[[Iterable[Line]], None]:
@@ -134,6 +158,8 @@ def _in_colour(stream: IO[str]) -> Callable[[Iterable[Line]], None]:
 
     def paint(lines: Iterable[Line]) -> None:
         for line in lines:
+            if (plain := "".join(part.text for part in line)) != (joined := without_commands(plain)):
+                line = [Segment(joined)]
             text = Text(end="")
             for part in line:
                 style = Style.parse(STYLES.get(part.style, ""))

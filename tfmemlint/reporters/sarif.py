@@ -5,12 +5,12 @@ Source: https://docs.oasis-open.org/sarif/sarif/v2.1.0/os/sarif-v2.1.0-os.html
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 from tfmemlint import __version__
 from tfmemlint.model.finding import Finding, Fix, Severity, Span, Step
 from tfmemlint.reporters.fingerprints import fingerprints
+from tfmemlint.reporters.json_text import json_text
 from tfmemlint.reporters.page import markdown
 from tfmemlint.reporters.places import address, here
 
@@ -51,7 +51,7 @@ def write_sarif(report: Report) -> str:
             }
         ],
     }
-    return json.dumps(log, indent=2, allow_nan=False) + "\n"
+    return json_text(log) + "\n"
 
 
 def _invocation(report: Report) -> dict[str, Any]:

@@ -268,6 +268,9 @@ def _sources(paths: list[str], nearest: Nearest, context: RunContext) -> tuple[l
 
 
 def _show_slices(proofs: list[Proof], stream: IO[str]) -> None:
+    from tfmemlint.reporters.paint import Segment, cells, painter, printable
+
+    paint = painter(stream, color=False)
     for proof in proofs:
         for run in proof.runs:
             if run.slice is not None:
@@ -277,9 +280,10 @@ def _show_slices(proofs: list[Proof], stream: IO[str]) -> None:
                     rows = [(row, line) for row, line in enumerate(text.splitlines(), 1) if line.strip()]
                     if rows:
                         name = shown.place(rows[0][0])[0] if shown is not None else path
-                        print(f"{name}: what was run:", file=stream)
+                        paint([[Segment(f"{printable(name)}: what was run:")]])
                     for row, line in rows:
-                        print(f"{shown.place(row)[1] if shown is not None else row:5} {line}", file=stream)
+                        number = shown.place(row)[1] if shown is not None else row
+                        paint([[Segment(f"{number:5} {''.join(sign for sign, _ in cells(line))}")]])
 
 
 def target_of_version(version: str) -> Target:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import io
-import json
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Any
 
+from tfmemlint.reporters.json_text import json_text
 from tfmemlint.reporters.language import localized_text
-from tfmemlint.reporters.paint import STYLES, colourful, columns, printable, write
+from tfmemlint.reporters.paint import STYLES, colourful, columns, printable, without_commands, write
 from tfmemlint.sources.line_map import Rows
 from tfmemlint.verify.observation import Observation
 from tfmemlint.verify.prove import Proof, ProofRun
@@ -88,7 +88,7 @@ def as_json(proofs: Sequence[Proof], where: GroundInfo) -> str:
         "exit_code": exit_code(proofs),
         "programs": [_program(proof, where) for proof in proofs],
     }
-    return json.dumps(data, indent=2) + "\n"
+    return json_text(data) + "\n"
 
 
 def _program(proof: Proof, where: GroundInfo) -> dict[str, Any]:
@@ -222,7 +222,8 @@ def show(proofs: Sequence[Proof], where: GroundInfo, stream: IO[str], *, verbose
                 console.print()
     _close(proofs, where, console)
     # A table pads its lines, which is of no use in a file.
-    write(stream, page.getvalue() if colour else "".join(f"{line.rstrip()}\n" for line in page.getvalue().splitlines()))
+    lines = map(without_commands, page.getvalue().split("\n"))
+    write(stream, "\n".join(lines if colour else map(str.rstrip, lines)))
 
 
 def _machine(proof: Proof, where: GroundInfo) -> str:
