@@ -13,7 +13,7 @@ from tfmemlint.model.finding import Finding, Severity
 from tfmemlint.model.intent import Intent, Purpose
 from tfmemlint.model.text_defect import TextDefect
 from tfmemlint.rulekit.explain import default_of, file_trace
-from tfmemlint.rulekit.made_up import LEAST_BYTES, MOST_GIGABYTES
+from tfmemlint.rulekit.made_up import MOST_GIGABYTES, unit_of_limit
 from tfmemlint.rulekit.rule import Rule
 
 if TYPE_CHECKING:
@@ -25,10 +25,6 @@ if TYPE_CHECKING:
 
 _LIKELY_GIGABYTES_UP_TO = 64
 """MiB; hardly any kernel runs in so little, so a number up to this one is likely gigabytes."""
-
-
-_MOST_MIB = 2**20
-"""1 TiB: no GPU has so much memory, whose size would be so many KiB."""
 
 
 class MemoryLimitUnit(Rule):
@@ -229,11 +225,10 @@ def _judge(value: object) -> tuple[Severity, str, str, str] | None:
         return None
     if value < 0:
         return Severity.ERROR, "", "is negative", _UNLIMITED
-    if _MOST_MIB <= value < LEAST_BYTES:
-        return Severity.ERROR, units.KIB, f"is {value / 1024**2:,.0f} TiB, so it is probably KiB", _UNLIMITED
-    if LEAST_BYTES <= value < float("inf"):
+    unit = unit_of_limit(value)
+    if unit:
         size = f"is {value / 1024**2:,.0f} TiB" if value < 2**80 else "is more than there is memory on earth"
-        return Severity.ERROR, "bytes", f"{size}, so it is probably bytes", _UNLIMITED
+        return Severity.ERROR, unit, f"{size}, so it is probably {units.WORDS[unit]}", _UNLIMITED
     if 1 <= value <= _LIKELY_GIGABYTES_UP_TO:
         return Severity.WARNING, units.GIB, "is too little for any work, so it is probably gigabytes", _TOO_LITTLE
     return None

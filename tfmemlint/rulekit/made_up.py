@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 from tfmemlint.interpreter.program import Arg, Call
 from tfmemlint.interpreter.values import Const, Device, Value
+from tfmemlint.knowledge import units
 from tfmemlint.knowledge.purposes import MadeUp
 from tfmemlint.model.intent import Intent, Purpose
 from tfmemlint.model.patterns import late_pattern
@@ -15,6 +16,10 @@ from tfmemlint.model.records import dataclass
 
 LEAST_BYTES = 2**24
 """A limit of so many MiB would be 16 TiB: such a number counts bytes."""
+_MOST_MIB = 2**20
+"""1 TiB: no GPU has so much memory."""
+_MOST_KIB = 80 * 2**20
+"""The KiB of GPUs of 80 GiB; up to here a number is the size of a GPU in KiB rather than a few MiB in bytes."""
 MOST_GIGABYTES = 128
 """A whole number up to this one, in the place of MiB, is likely a number of gigabytes."""
 
@@ -193,6 +198,14 @@ def constants(argument: Arg) -> list[object]:
     if isinstance(argument.value, Const):
         return [argument.value.value]
     return _possible(argument.node) or []
+
+
+def unit_of_limit(value: float) -> str:
+    """Return the unit that a limit, which should be in MiB, has by its size, `units.KIB` or `units.BYTES`; "" if it can
+    be in MiB, or if nothing is so large."""
+    if not _MOST_MIB <= value < float("inf"):
+        return ""
+    return units.KIB if value <= _MOST_KIB else units.BYTES
 
 
 def unit_of_number(value: object) -> str:

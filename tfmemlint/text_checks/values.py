@@ -7,10 +7,10 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tfmemlint.knowledge import purposes
+from tfmemlint.knowledge import purposes, units
 from tfmemlint.model.intent import Intent, Purpose
 from tfmemlint.model.text_defect import TextDefect
-from tfmemlint.rulekit.made_up import LEAST_BYTES
+from tfmemlint.rulekit.made_up import unit_of_limit
 from tfmemlint.text_checks.mention import Mention
 
 if TYPE_CHECKING:
@@ -96,14 +96,16 @@ def _judge_limit(written: str) -> tuple[TextDefect, str, str, Purpose, str] | No
             Purpose.FRACTION if value else Purpose.LIMIT,
             "Give the limit in MiB; for a share, that share of the GPU's memory",
         )
-    if value >= LEAST_BYTES or value < 0:
+    unit = unit_of_limit(value)
+    if unit or value < 0:
         what = "is negative" if value < 0 else f"is {value / 2**20:,.0f} TiB"
+        mib = value / (2**10 if unit == units.KIB else 2**20)
         return (
             TextDefect.LIMIT_UNIT,
             f"memory_limit is in MiB: {written} {what}",
             "Nothing is raised, and nothing is limited",
             Purpose.LIMIT,
-            "Give the limit in MiB" + (f": {value / 2**20:g}" if value > 0 else ""),
+            "Give the limit in MiB" + (f": {mib:g}" if value > 0 else ""),
         )
     return None
 
