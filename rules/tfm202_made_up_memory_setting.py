@@ -165,7 +165,7 @@ class MadeUpMemorySetting(Rule):
         """Express the intent with functions that exist."""
         from tfmemlint.fixes.rewrites import made_up
 
-        call = editor.call_at(finding.span, short(str(finding.details["name"])))
+        call = editor.call_to_rewrite(finding.span, short(str(finding.details["name"])))
         made_up.replace_made_up(editor, call, finding)
 
 

@@ -9,8 +9,8 @@ from tfmemlint.interpreter.values import Const
 from tfmemlint.knowledge import types
 from tfmemlint.knowledge.functions import LOGICAL_CONFIGURATION, PROTOS
 from tfmemlint.knowledge.members import way_to
-from tfmemlint.knowledge.purposes import KEYWORDS, MEANT
-from tfmemlint.knowledge.signatures import SIGNATURES
+from tfmemlint.knowledge.purposes import ASSIGNED, KEYWORDS, MEANT
+from tfmemlint.knowledge.signatures import ANY_KEYWORD, names, parameters, positional
 from tfmemlint.model.finding import Finding, Severity
 from tfmemlint.model.intent import Intent, Purpose
 from tfmemlint.model.text_defect import TextDefect
@@ -24,6 +24,17 @@ if TYPE_CHECKING:
     from tfmemlint.knowledge.releases import Target
     from tfmemlint.rulekit.correction import Correction
 
+_OF_MEMORY = {
+    **ASSIGNED,
+    **{word: Purpose.FRACTION if unit == "fraction" else Purpose.LIMIT for word, unit in KEYWORDS.items()},
+}
+"""Keywords that no strategy has, with what their authors wanted."""
+_BEFORE_IT = {
+    Purpose.GROWTH: "tf.config.experimental.set_memory_growth",
+    Purpose.LIMIT: "tf.config.set_logical_device_configuration",
+    Purpose.FRACTION: "tf.config.set_logical_device_configuration",
+}
+
 
 class MadeUpArgument(Rule):
     """A keyword that the function does not have.
@@ -31,8 +42,9 @@ class MadeUpArgument(Rule):
     What it does
     ------------
     Finds keywords that TensorFlow's device and memory functions lack, such as ``memory_limit_mb`` and
-    ``memory_fraction`` of ``LogicalDeviceConfiguration``; and fields that TF1's ``ConfigProto`` and ``GPUOptions``
-    lack in the release that the code is for (``ConfigProto(allow_growth=True)``).
+    ``memory_fraction`` of ``LogicalDeviceConfiguration``, or its strategies (``MirroredStrategy(memory_growth=True)``);
+    and fields that TF1's ``ConfigProto`` and ``GPUOptions`` lack in the release that the code is for
+    (``ConfigProto(allow_growth=True)``). Arguments that are given twice are found, too.
 
     Why it matters
     --------------
@@ -72,18 +84,27 @@ class MadeUpArgument(Rule):
         "memory_(?:growth|info|usage|stats)",
         "get_device_details",
         "ConfigProto|GPUOptions",
+        r"Strategy\(\s*[\w*]",
     )
     fixable = "sometimes"
 
     def check(self, program: Program) -> Iterator[Finding]:
         """Yield each call with a keyword that the measured signature lacks."""
-        for call in program.calls(*SIGNATURES):
-            known = SIGNATURES[call.name]
-            positional = sum(argument.keyword is None for argument in call.args)
-            given = {argument.keyword for argument in call.args}.union(known[:positional])
+        for call in program.calls(*names()):
+            known = parameters(call.name, program.target)
+            if known is None:
+                continue
+            places = positional(call.name, program.target)[: sum(argument.keyword is None for argument in call.args)]
+            given = {argument.keyword for argument in call.args}.union(places)
+            before = set() if call.has_star else set(places)
             for argument in call.args:
-                if argument.keyword is not None and not argument.star and argument.keyword not in known:
+                if argument.keyword is None or argument.star:
+                    continue
+                if argument.keyword in before:
+                    yield self._twice(program, call, argument, by_position=argument.keyword in places)
+                elif argument.keyword not in known and ANY_KEYWORD not in known:
                     yield self._unknown(program, call, argument, known, given)
+                before.add(argument.keyword)
         for call in program.calls(*PROTOS):
             message = types.type_of_message(call.name)
             given = {argument.keyword for argument in call.args}
@@ -100,18 +121,22 @@ class MadeUpArgument(Rule):
             unit = unit_of(argument)
         value = argument.value.value if isinstance(argument.value, Const) else None
         meant = next((name for name in MEANT.get(keyword, ()) if name in known and name not in given), "")
-        intent = None
+        taken = ", ".join(name for name in known if name != "*")
+        intent, advice = None, "Use memory_limit, in MiB" if unit else (f"Use {meant}" if meant else "")
         if unit:
             intent = Intent(Purpose.FRACTION if unit == "fraction" else Purpose.LIMIT, "", value, argument.text)
+        elif call.name.startswith("tf.distribute.") and keyword in _OF_MEMORY:
+            intent = Intent(_OF_MEMORY[keyword], "every GPU", value, argument.text)
+            advice = f"Use {_BEFORE_IT[_OF_MEMORY[keyword]]} for each GPU before {short(call.name)}"
         return self.finding(
             program,
             call,
-            f"{short(call.name)} has no argument {keyword!r}: it takes {', '.join(known)}",
+            f"{short(call.name)} has no argument {keyword!r}: it takes {taken}",
             span=argument.span,
             severity=attribute_severity(call, "TypeError"),
             intent=intent,
             outcome=f"Python raises TypeError: got an unexpected keyword argument '{keyword}'",
-            advice="Use memory_limit, in MiB" if unit else (f"Use {meant}" if meant else ""),
+            advice=advice,
             notes=handler_notes(call, "TypeError", "the setting never takes effect"),
             fixable=bool(meant) or (unit in ("mib", "fraction", "gib", "bytes") and "memory_limit" not in given),
             anchors={"call": call.span},
@@ -122,6 +147,21 @@ class MadeUpArgument(Rule):
                 "name": call.name,
                 "caught": bool(call.handler_for("TypeError")),
             },
+        )
+
+    def _twice(self, program: Program, call: Call, argument: Arg, *, by_position: bool) -> Finding:
+        keyword = str(argument.keyword)
+        what = "argument" if by_position else "keyword argument"
+        return self.finding(
+            program,
+            call,
+            f"{short(call.name)} gets {keyword} twice",
+            span=argument.span,
+            severity=attribute_severity(call, "TypeError"),
+            outcome=f"Python raises TypeError: got multiple values for {what} '{keyword}'",
+            advice="Give it once",
+            notes=handler_notes(call, "TypeError", "the setting never takes effect"),
+            fixable=False,
         )
 
     def _no_field(
@@ -163,7 +203,7 @@ class MadeUpArgument(Rule):
         """Use the keyword that exists, with the value in its unit."""
         from tfmemlint.fixes.rewrites import call_arguments
 
-        call = editor.call_at(finding.anchors["call"], short(str(finding.details["name"])))
+        call = editor.call_to_rewrite(finding.anchors["call"], short(str(finding.details["name"])))
         if finding.details.get("message"):
             call_arguments.rename_field(editor, call, finding)
         elif finding.details["meant"]:

@@ -95,7 +95,7 @@ class SessionConfigPositional(Rule):
         """Pass the options by keyword."""
         from tfmemlint.fixes.rewrites import call_arguments
 
-        call = editor.call_at(finding.anchors["call"], *TARGETED)
+        call = editor.call_to_rewrite(finding.anchors["call"], *TARGETED)
         call_arguments.name_argument(editor, call, finding, "config")
 
 

@@ -130,9 +130,9 @@ class NotALogicalDevice(Rule):
 
     def fix(self, finding: Finding, editor: Editor) -> None:
         """Name the logical devices."""
-        from tfmemlint.fixes.rewrites import logical_devices
+        from tfmemlint.fixes.rewrites import device_places
 
-        logical_devices.name_devices(editor, finding)
+        device_places.name_devices(editor, finding)
 
 
 @dataclass(frozen=True, slots=True)

@@ -84,6 +84,6 @@ class ResetNeedsDevice(Rule):
         """Name the first GPU."""
         from tfmemlint.fixes.rewrites import render_intent
 
-        call = editor.call_at(finding.span, short(str(finding.details["name"])))
+        call = editor.call_to_rewrite(finding.span, short(str(finding.details["name"])))
         editor.replace_args(call, render_intent.logical_name("", 0, guarded=False, editor=editor))
         editor.unsafe("Name the first GPU; there may be others")

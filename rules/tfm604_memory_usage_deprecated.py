@@ -68,7 +68,7 @@ class MemoryUsageDeprecated(Rule):
                 intent=Intent(Purpose.REPORT, device.text if device else "", "current"),
                 outcome="TensorFlow logs a deprecation warning; the number is right",
                 advice="Use get_memory_info(device)['current']",
-                fixable=device is not None and len(call.args) == 1 and not device.star,
+                fixable=device is not None and len(call.args) == 1 and not (device.star or device.unpacked),
                 details={"name": call.name},
             )
 
@@ -82,7 +82,7 @@ class MemoryUsageDeprecated(Rule):
         """Use ``get_memory_info``."""
         from tfmemlint.fixes.unused_imports import drop_imports
 
-        call = editor.call_at(finding.span, "get_memory_usage")
+        call = editor.call_to_rewrite(finding.span, "get_memory_usage")
         argument = editor.code(call.args[0].value)
         new = f"{editor.tf(_NEW)}({argument})[{editor.quoted('current')}]"
         editor.replace(call, new)

@@ -16,7 +16,7 @@ TRIGGERS: tuple[Group, ...] = (
     ('Device', False, '(?:Logical|Virtual)Device|nvmlDeviceGetHandle'),
     ('GPU', False, 'ConfigProto|GPUOptions|GPUOptions|GPU_ALLO[CW]|TF_FORCE_GPU|TF_GPU|TF_GPU_ALLOCATOR|\\b(?:tf|tensorflow|K|backend|experimental|extended)\\.[\\w.]*(?:[Mm]emory|gpu|GPU|vram)|\\b(?:tf|tensorflow|K|backend|experimental|extended)\\.[\\w.]*(?:[Mm]emory|gpu|GPU|vram|growth)'),
     ('Session', False, 'InteractiveSession|Monitored\\w*Session|\\bSession\\('),
-    ('Strategy', False, '(?:device|Strategy)\\((?:[a-z_]+=)?\\[?["\']?[0-9]'),
+    ('Strategy', False, '(?:device|Strategy)\\((?:[a-z_]+=)?\\[?["\']?[0-9]|Strategy\\(\\s*[\\w*]'),
     ('TF_', False, '(?:TF_|CUDA_)\\w{0,60}(?:GROW|GROT|MEM|FRACTION|ALLOC|DEVI[CS]|GPU)|TF_CUDNN'),
     ('XLA_PYTHON_CLIENT', False, 'XLA_PYTHON_CLIENT'),
     ('_session', False, '(?:set|clear)_session|clear_session|set_session'),

@@ -9,6 +9,7 @@ import libcst as cst
 
 from tfmemlint.fixes.concrete_tree import ConcreteTree, Statement, reading_differs
 from tfmemlint.fixes.imports import imports_of
+from tfmemlint.fixes.withheld import Withheld
 from tfmemlint.model.finding import Span
 
 NodeT = TypeVar("NodeT", bound=cst.CSTNode)
@@ -38,6 +39,17 @@ class PlaceFinder:
                 self._focus = node
                 return node
         raise reading_differs(span)
+
+    def call_to_rewrite(self, span: Span, *last_names: str) -> cst.Call:
+        """Return the call at ``span`` as `call_at` does, whose arguments are all written in it.
+
+        Raises:
+            Withheld: there is none, or ``*args`` or ``**kwargs`` gives it arguments.
+        """
+        call = self.call_at(span, *last_names)
+        if any(argument.star for argument in call.args):
+            raise Withheld("its arguments are written elsewhere")
+        return call
 
     def node_at(self, span: Span, *types: type[NodeT]) -> NodeT:
         """Return the outermost node of one of ``types`` at exactly ``span``.

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from tfmemlint.knowledge import environment, named, names, purposes
 from tfmemlint.knowledge.misplaced import REAL_PLACES
 from tfmemlint.knowledge.releases import KNOWN, Target
-from tfmemlint.knowledge.signatures import SIGNATURES
+from tfmemlint.knowledge.signatures import parameters
 from tfmemlint.model.intent import Purpose
 
 SAME, INTENDED, NEAREST = "same", "wish", "nearest"
@@ -75,7 +75,7 @@ def of_real(name: str, relation: str, target: Target) -> Instead | None:
         if older is None:
             return None
         name = older
-    return Instead(name, relation, SIGNATURES.get(name), releases_of(name), "name")
+    return Instead(name, relation, parameters(name, target), releases_of(name), "name")
 
 
 def releases_of(name: str) -> tuple[str, ...]:

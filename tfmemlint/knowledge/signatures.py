@@ -1,38 +1,49 @@
-"""The parameters of TensorFlow's device and memory functions, by name and in order.
+"""The parameters of TensorFlow's functions for devices and memory, and of its strategies, by release.
 
-Source: ``inspect.signature`` on TensorFlow 2.21; `tests/knowledge` compares them with the installed release. Older
-releases have the same parameters, except ``experimental_device_ordinal`` (2.4 and 2.9 lack it) and
-``experimental_priority``.
+Source: ``data/signatures.txt``, which ``tools/knowledge/make_signatures.py`` reads off the wheels of every release.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from functools import lru_cache
 
-_TYPE = ("device_type",)
-_DEVICE = ("device",)
-_LIMIT = ("memory_limit", "experimental_priority", "experimental_device_ordinal")
+from tfmemlint.knowledge import tables
+from tfmemlint.knowledge.releases import Target, position
 
-SIGNATURES: Mapping[str, tuple[str, ...]] = {
-    "tf.config.LogicalDeviceConfiguration": _LIMIT,
-    "tf.config.experimental.VirtualDeviceConfiguration": _LIMIT,
-    "tf.config.experimental.get_device_details": _DEVICE,
-    "tf.config.experimental.get_memory_growth": _DEVICE,
-    "tf.config.experimental.get_memory_info": _DEVICE,
-    "tf.config.experimental.get_memory_usage": _DEVICE,
-    "tf.config.experimental.get_virtual_device_configuration": _DEVICE,
-    "tf.config.experimental.get_visible_devices": _TYPE,
-    "tf.config.experimental.list_logical_devices": _TYPE,
-    "tf.config.experimental.list_physical_devices": _TYPE,
-    "tf.config.experimental.reset_memory_stats": _DEVICE,
-    "tf.config.experimental.set_memory_growth": ("device", "enable"),
-    "tf.config.experimental.set_virtual_device_configuration": ("device", "logical_devices"),
-    "tf.config.experimental.set_visible_devices": ("devices", "device_type"),
-    "tf.config.get_logical_device_configuration": _DEVICE,
-    "tf.config.get_visible_devices": _TYPE,
-    "tf.config.list_logical_devices": _TYPE,
-    "tf.config.list_physical_devices": _TYPE,
-    "tf.config.set_logical_device_configuration": ("device", "logical_devices"),
-    "tf.config.set_visible_devices": ("devices", "device_type"),
-}
-"""Parameters by the function's canonical name."""
+ANY_KEYWORD = "**"
+"""Stands among the parameters of a function that takes keywords of every name."""
+_KEYWORDS_FOLLOW = "*"
+
+
+def names() -> tuple[str, ...]:
+    """Return the canonical names of the functions and classes whose parameters are known."""
+    return tuple(_table())
+
+
+def parameters(name: str, target: Target) -> tuple[str, ...] | None:
+    """Return the names of the parameters that a function or class has in ``target``, in order.
+
+    None if they are not known: the release lacks the function, or the table does.
+    """
+    for first, last, found in _table().get(name, ()):
+        if first <= target.index <= last:
+            return found
+    return None
+
+
+def positional(name: str, target: Target) -> tuple[str, ...]:
+    """Return the names of the parameters that may be given by position; none if they are not known."""
+    found = parameters(name, target) or ()
+    return found[: found.index(_KEYWORDS_FOLLOW)] if _KEYWORDS_FOLLOW in found else found
+
+
+@lru_cache(maxsize=1)
+def _table() -> dict[str, list[tuple[int, int, tuple[str, ...]]]]:
+    """By name: the parameters, each with the positions of the first and the last release that has them."""
+    found: dict[str, list[tuple[int, int, tuple[str, ...]]]] = {}
+    for line in tables.text("signatures.txt").splitlines():
+        if not line.startswith("#"):
+            name, releases, *words = line.split(" ")
+            first, _, last = releases.partition("-")
+            found.setdefault(name, []).append((position(first), position(last), tuple(words)))
+    return found

@@ -6,12 +6,12 @@ import importlib
 import os
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from types import GenericAlias
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from tfmemlint.model.finding import Finding, Severity, Way
+from tfmemlint.model.finding import Finding, Severity, Span, Way
 from tfmemlint.model.placed_text import placed
 from tfmemlint.model.text_defect import TextDefect
 from tfmemlint.rulekit.other_packages import modules_of_others
@@ -140,7 +140,7 @@ class Rule(ABC):
             advice=placed(more.pop("advice", ""), event.path),
             notes=tuple(placed(note, event.path) for note in more.pop("notes", ())),
             noqa_row=more.pop("noqa_row", event.statement.end_row),
-            fixable=more.pop("fixable", self.fixable != "never"),
+            fixable=more.pop("fixable", self.fixable != "never") and not _is_given_elsewhere(event, span, more),
             way=Way(event.span, event.frames) if self.whole_program else None,
             **more,
         )
@@ -159,6 +159,12 @@ class Rule(ABC):
         import inspect
 
         return Page(inspect.getdoc(cls) or "")
+
+
+def _is_given_elsewhere(event: Event, span: Span, fields: Mapping[str, Any]) -> bool:
+    """True if a finding is about an item of ``*args`` or ``**kwargs``, which is written somewhere else."""
+    places = (span, *fields.get("anchors", {}).values())
+    return any(map(event.is_unpacked, places))
 
 
 @lru_cache

@@ -1,4 +1,4 @@
-"""Fetch TensorFlow's wheels, and keep of each only the files that say which names are public.
+"""Fetch TensorFlow's wheels, and keep of each only the files that say which names are public, and what they take.
 
 Usage: python tools/knowledge/fetch_wheels.py FOLDER [RELEASE ...]
 
@@ -27,7 +27,9 @@ PLATFORMS = ("manylinux_2_27", "manylinux_2_17", "manylinux2014", "manylinux2010
 PARTS = ("keras", "tensorflow-estimator", "tensorboard")
 """Packages that TensorFlow's own API consists of besides its wheel; which release of them its metadata says."""
 
-_NEEDED = re.compile(r"(?:^|/)__init__\.py$|/_api/.*\.py$|\.dist-info/METADATA$")
+_NEEDED = re.compile(
+    r"(?:^|/)__init__\.py$|/_api/.*\.py$|\.dist-info/METADATA$|/python/(?:distribute|eager|framework)/[^/]*\.py$"
+)
 _MAX_FILE_BYTES = 4 * 2**20
 
 

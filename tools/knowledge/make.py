@@ -40,6 +40,7 @@ def steps(release: str, wheels: str) -> list[Step]:
         Step("read", "read the public names", ("read_wheels.py", wheels, release)),
         Step("known", f"say in releases.py that {release} is known", ()),
         Step("names", "write names.z", ("make_names.py",)),
+        Step("signatures", "write signatures.txt", ("make_signatures.py", wheels, release)),
         Step(
             "measure",
             "run each call, and see what it starts",

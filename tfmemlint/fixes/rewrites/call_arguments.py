@@ -79,7 +79,7 @@ def name_argument(editor: Editor, call: cst.Call, finding: Finding, name: str) -
 
 def replace_limit_value(editor: Editor, finding: Finding) -> None:
     """Convert the limit of a logical device from a share to MiB."""
-    call = editor.call_at(finding.anchors["call"])
+    call = editor.call_to_rewrite(finding.anchors["call"])
     value = editor.expression_at(finding.span)
     editor.replace(value, in_mib(editor, editor.code(value), "fraction", device_of(editor, call)))
     wrap_arguments(editor, call)
@@ -89,7 +89,7 @@ def replace_limit_value(editor: Editor, finding: Finding) -> None:
 def fix_growth_arguments(editor: Editor, finding: Finding) -> None:
     """Call ``set_memory_growth`` for every GPU, for the device itself, or with a bool."""
     details = finding.details
-    call = editor.call_at(finding.span, "set_memory_growth")
+    call = editor.call_to_rewrite(finding.span, "set_memory_growth")
     kind, enable = str(details["kind"]), str(details["enable"])
     if kind == "name":
         editor.replace(editor.expression_at(finding.anchors["device"]), str(details["device"]).removesuffix(".name"))
@@ -272,7 +272,7 @@ _LOGICAL_KEYWORDS = ("memory_limit", "experimental_priority", "experimental_devi
 
 def grow_every_gpu(editor: Editor, finding: Finding) -> None:
     """Set growth on every GPU of the list that contains the one GPU."""
-    call = editor.call_at(finding.span, "set_memory_growth")
+    call = editor.call_to_rewrite(finding.span, "set_memory_growth")
     if not finding.details.get("alone", True):
         raise Withheld("another GPU has a growth setting of its own: it is not known which of the two is intended")
     statement = own_statement(editor, call)

@@ -21,7 +21,7 @@ _KEPT = frozenset({"device_type", "name"})
 
 def replace_gpu_test(editor: Editor, span: Span) -> None:
     """Replace ``is_gpu_available()`` and ``gpu_device_name()`` by a test of the list of GPUs."""
-    call = editor.call_at(span, "is_gpu_available", "gpu_device_name")
+    call = editor.call_to_rewrite(span, "is_gpu_available", "gpu_device_name")
     name = editor.code(call.func).rsplit(".", 1)[-1]
     if call.args:
         raise Withheld("its arguments ask for more than whether there is a GPU")
@@ -56,7 +56,7 @@ def replace_local_devices(editor: Editor, span: Span) -> None:
     Raises:
         Withheld: the code reads an attribute that a physical device doesn't have, or the list can't be followed.
     """
-    call = editor.call_at(span, "list_local_devices")
+    call = editor.call_to_rewrite(span, "list_local_devices")
     if call.args:
         raise Withheld("its arguments have no place in list_physical_devices")
     for use in _uses(editor, call):

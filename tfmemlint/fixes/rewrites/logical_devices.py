@@ -1,54 +1,82 @@
-"""Name logical devices where physical ones, numbers, or names of other libraries stand."""
+"""Give the calls that configure logical devices one physical device each."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, cast
+import itertools
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from tfmemlint.fixes.rewrites import render_intent
-from tfmemlint.fixes.unused_imports import drop_imports
+from tfmemlint.fixes.call_context import index_guard, own_statement, set_applicability
+from tfmemlint.fixes.rewrites.render_intent import all_gpus, free_name, limit_for_all, number_of_gpu
 from tfmemlint.fixes.withheld import Withheld
+from tfmemlint.model.finding import Finding
 
 if TYPE_CHECKING:
+    from tfmemlint.fixes.concrete_tree import Statement
     from tfmemlint.fixes.editor import Editor
-    from tfmemlint.model.finding import Finding
 
-_NUMBERED = re.compile(
-    r"""^([fF]["'])/?(?:(?:physical_)?device:)?(?:xla_)?(?:gpu|cuda|nvidia)[:_]?(?=\{)""", re.IGNORECASE
-)
+_ASSIGNMENT = (cst.Assign, cst.AnnAssign)
 
 
-def name_devices(editor: Editor, finding: Finding) -> None:
-    """Replace what ``tf.device`` or a strategy gets by the names of logical devices.
-
-    Raises:
-        Withheld: the devices stand elsewhere, or their names aren't known.
-    """
+def fix_device(editor: Editor, finding: Finding) -> None:
+    """Pass the device instead of its name or a list of it alone, or call the function for every device of a list."""
+    details = finding.details
     node = editor.expression_at(finding.span)
-    code, form = editor.code(node), str(finding.details["form"])
-    names = cast(Sequence[str], finding.details["names"])
-    if form == "every":
-        new = f"{editor.tf('tf.config.list_logical_devices')}({editor.quoted('GPU')})"
-    elif form in ("list", "texts"):
-        part = "name" if form == "texts" else "gpu.name"
-        each = "name" if form == "texts" else "gpu"
-        new = f"[{part}.replace({editor.quoted('/physical_device:')}, {editor.quoted('')}) for {each} in {code}]"
-    elif form == "numbered":
-        new = _NUMBERED.sub(r"\1GPU:", code)
-        if new == code:
-            raise Withheld("the name is made elsewhere")
-    elif form == "device":
-        index = finding.details["index"]
-        new = render_intent.logical_name(code.removesuffix(".name"), index, guarded=True, editor=editor)
-    elif not isinstance(node, (cst.SimpleString, cst.Integer, cst.List, cst.Tuple)):
-        raise Withheld("the device stands elsewhere")
-    elif finding.details["several"]:
-        new = f"[{', '.join(map(editor.quoted, names))}]"
-    else:
-        new = editor.quoted(names[0])
-    editor.replace(node, new)
-    drop_imports(editor, {node}, new)
-    editor.unsafe("Name the logical devices" if finding.details["several"] else "Name the logical device")
+    if details["kind"] == "name":
+        editor.replace(node, str(details["device"]).removesuffix(".name"))
+        set_applicability(editor, "Configure the device itself", caught=details["caught"])
+        return
+    if details["kind"] == "single":
+        if not isinstance(node, (cst.List, cst.Tuple)):
+            raise Withheld("the list is made elsewhere")
+        editor.replace(node, editor.code(node.elements[0].value))
+        set_applicability(editor, "Configure the device itself", caught=details["caught"])
+        return
+    call = editor.call_to_rewrite(finding.anchors["call"])
+    if details["kind"] == "string":
+        _name_gpu(editor, call, node, details)
+        return
+    statement = own_statement(editor, call)
+    if statement is None:
+        raise Withheld("its result is used, and a setting has none")
+    devices, gpu = editor.code(node), free_name(editor, "gpu")
+    editor.replace(node, gpu)
+    code = editor.code(call).replace("\n", "\n    ")
+    editor.replace_statement(statement, f"for {gpu} in {devices}:\n    {code}\n")
+    set_applicability(editor, "Configure every GPU of the list", caught=details["caught"])
+
+
+def limit_every_gpu(editor: Editor, finding: Finding) -> None:
+    """Give every GPU the limit of a configuration that stands alone."""
+    call = editor.call_to_rewrite(finding.span)
+    statement = own_statement(editor, call) or _only_assignment(editor, call)
+    if statement is None:
+        raise Withheld("its result is used")
+    if len(call.args) > 1:
+        raise Withheld("it has other settings, too")
+    editor.replace_statement(statement, limit_for_all(editor, str(finding.details["mib"]), "mib"))
+    editor.unsafe("Configure every GPU with this limit")
+
+
+def _only_assignment(editor: Editor, call: cst.Call) -> Statement | None:
+    """Return the statement that assigns ``call``, or a list of it, and does nothing else; None if it does more."""
+    above = list(itertools.takewhile(lambda node: not isinstance(node, _ASSIGNMENT), editor.ancestors(call)))
+    wrapped = all(isinstance(node, (cst.Element, cst.List, cst.Tuple)) for node in above)
+    return editor.statement_of(call) if wrapped else None
+
+
+def _name_gpu(editor: Editor, call: cst.Call, node: cst.BaseExpression, details: Mapping[str, object]) -> None:
+    """Take the GPU that a string names from the list of all."""
+    statement = own_statement(editor, call)
+    number = number_of_gpu(node.evaluated_value) if isinstance(node, cst.SimpleString) else None  # type: ignore[arg-type]
+    if number is None:
+        raise Withheld("it is not known which GPU is meant")
+    if statement is None:
+        raise Withheld("its result is used, and a setting has none")
+    guard, gpu, _ = index_guard(editor, f"{all_gpus(editor)}[{number}]", {"guarded": False})
+    editor.replace(node, gpu)
+    code = editor.code(call).replace("\n", "\n    ")
+    editor.replace_statement(statement, f"{guard}\n    {code}\n")
+    set_applicability(editor, f"Configure GPU {number} of the list", caught=details["caught"], doubtful=True)

@@ -29,7 +29,7 @@ def fix_devices(editor: Editor, finding: Finding) -> None:
         editor.replace(editor.expression_at(finding.anchors["type"]), editor.quoted(str(details["type"])))
         message = f"Write the type as {details['type']!r}"
     else:
-        call = editor.call_at(finding.span, "set_visible_devices")
+        call = editor.call_to_rewrite(finding.span, "set_visible_devices")
         message = _FIXES[kind](editor, call, finding.anchors)
     set_applicability(editor, message, caught=details["caught"], doubtful=bool(details["doubtful"]))
 

@@ -42,30 +42,53 @@ def arguments(
                 collected(context, value, inner)
             values.append(UNKNOWN if star else value)
         if written:
-            args.append(Arg(value, context.span(inner), context.text(inner), star=star, node=inner))
+            args += _items(context, inner, value) if star else [_written(context, inner, value)]
     for keyword in node.keywords:
         value = context.evaluate(keyword.value)
-        star = keyword.arg is None
+        known = held(context, value) if isinstance(value, Instance) else value if isinstance(value, Dict) else None
         if keyword.arg is not None:
             keywords[keyword.arg] = value
-        elif isinstance(value, Dict):
-            keywords.update({key: given for key, given in value.items.items() if isinstance(key, str)})
-            if value.open:
+        elif known is not None:
+            keywords.update({key: given for key, given in known.items.items() if isinstance(key, str)})
+            if known.open:
                 context.whole_calls.discard(id(node))
-        elif isinstance(value, Instance) and (content := held(context, value)) is not None:
-            keywords.update({key: given for key, given in content.items.items() if isinstance(key, str)})
-            if content.open:
-                context.whole_calls.discard(id(node))
-        elif isinstance(value, Instance):
-            context.whole_calls.discard(id(node))
-            for method in ("keys", "__getitem__"):
-                call_special(context, value, method, [UNKNOWN] if method != "keys" else [], keyword.value)
         else:
             context.whole_calls.discard(id(node))
-        if written:
-            of = keyword.value
-            args.append(Arg(value, context.span(of), context.text(of), keyword.arg, star, None if star else of))
+            for method in ("keys", "__getitem__") if isinstance(value, Instance) else ():
+                call_special(context, value, method, [UNKNOWN] if method != "keys" else [], keyword.value)
+        if written and keyword.arg is None:
+            args += _entries(context, keyword.value, value, known)
+        elif written:
+            args.append(_written(context, keyword.value, value, keyword.arg))
     return values, keywords, args
+
+
+def _written(context: Context, node: ast.expr, value: Value, keyword: str | None = None) -> Arg:
+    return Arg(value, context.span(node), context.text(node), keyword, node=node)
+
+
+def _items(context: Context, node: ast.expr, value: Value) -> list[Arg]:
+    """Return the arguments that ``*node`` gives, or one that hides them where they are not known."""
+    if not isinstance(value, Seq):
+        return [Arg(value, context.span(node), context.text(node), star=True, node=node)]
+    shown = node.elts if isinstance(node, (ast.Tuple, ast.List)) else ()
+    if len(shown) == len(value.items) and not any(isinstance(element, ast.Starred) for element in shown):
+        return [_written(context, element, item) for element, item in zip(shown, value.items, strict=True)]
+    span, text = context.span(node), context.text(node)
+    return [Arg(item, span, f"{text}[{place}]", unpacked=True) for place, item in enumerate(value.items)]
+
+
+def _entries(context: Context, node: ast.expr, value: Value, known: Dict | None) -> list[Arg]:
+    """Return the arguments that ``**node`` gives, or one that hides them where they are not known."""
+    span, text = context.span(node), context.text(node)
+    if known is None or known.open or not all(isinstance(key, str) for key in known.items):
+        return [Arg(value, span, text, star=True)]
+    if isinstance(node, ast.Dict):
+        pairs = zip(node.keys, node.values, strict=True)
+        shown = {key.value: given for key, given in pairs if isinstance(key, ast.Constant)}
+        if len(node.keys) == len(known.items) and shown.keys() == known.items.keys():
+            return [_written(context, shown[key], given, key) for key, given in known.items.items()]
+    return [Arg(given, span, f'{text}["{key}"]', key, unpacked=True) for key, given in known.items.items()]
 
 
 @dataclass(slots=True)

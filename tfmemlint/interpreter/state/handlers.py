@@ -25,7 +25,11 @@ _ANCESTORS = {
 
 @record(frozen=True, slots=True)
 class Arg:
-    """An argument as it stands in a call: its value, its place, its text. ``keyword`` is None for a positional one."""
+    """An argument of a call: its value, its place, its text. ``keyword`` is None for a positional one.
+
+    ``star``: it is an ``*args`` or ``**kwargs`` whose contents are not known. ``unpacked``: it is an item of such an
+    argument whose contents are known; its place is that of the argument, and its text gets the item out of it.
+    """
 
     value: Value
     span: Span
@@ -33,6 +37,7 @@ class Arg:
     keyword: str | None = None
     star: bool = False
     node: ast.expr | None = field(default=None, compare=False, repr=False)
+    unpacked: bool = False
 
 
 @record(frozen=True, slots=True)

@@ -268,6 +268,10 @@ class Event:
         """The innermost handler that catches ``exception`` (a builtin name, or ``tf.errors.X``), or None."""
         return next((handler for handler in self.handlers if handler.takes(exception)), None)
 
+    def is_unpacked(self, span: Span) -> bool:
+        """True if ``span`` is the place of an ``*args`` or ``**kwargs`` that gives this some known arguments."""
+        return False
+
 
 @record(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Call(Event):
@@ -310,6 +314,10 @@ class Call(Event):
     def has_star(self) -> bool:
         """True if ``*args`` or ``**kwargs`` hide some arguments."""
         return any(found.star for found in self.args)
+
+    def is_unpacked(self, span: Span) -> bool:
+        """True if ``span`` is the place of an ``*args`` or ``**kwargs`` that gives this some known arguments."""
+        return any(found.unpacked and found.span == span for found in self.args)
 
 
 @record(frozen=True, slots=True, kw_only=True, eq=False, repr=False)

@@ -18,7 +18,7 @@ from tfmemlint.interpreter.registry import Invocation, models, outcome_of
 from tfmemlint.interpreter.state import ConfigEffect, Key, Setting, device_key
 from tfmemlint.interpreter.values import EACH, UNKNOWN, Const, Device, Limit, Value
 from tfmemlint.knowledge.functions import LOGICAL_CONFIGURATION, SET_LOGICAL, VIRTUAL_FIXED
-from tfmemlint.knowledge.signatures import SIGNATURES
+from tfmemlint.knowledge.signatures import parameters
 
 
 def _voided_growth(context: Context, wanted: Value) -> ConfigEffect | None:
@@ -65,5 +65,5 @@ def set_logical_devices(context: Context, call: Invocation) -> Value:
 
 @models(*LOGICAL_CONFIGURATION)
 def logical_device_configuration(context: Context, call: Invocation) -> Value:
-    hidden = call.event.has_star or not call.keywords.keys() <= set(SIGNATURES[call.name])
+    hidden = call.event.has_star or not call.keywords.keys() <= set(parameters(call.name, context.target) or ())
     return Limit(UNKNOWN if hidden else call.argument(0, "memory_limit"))
