@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterator
 
 import libcst as cst
 
+from tfmemlint.fixes.callees import Callee, calls_of
 from tfmemlint.fixes.concrete_tree import ConcreteTree, Statement, comments_in
 from tfmemlint.fixes.editor import Editor
 from tfmemlint.fixes.imports import is_docstring
@@ -69,7 +70,7 @@ class Remover:
         function = self._emptied(gone)
         if function is None or not calls:
             return function
-        used = self.calls_of(function.name.value, function)
+        used = calls_of(tree, Callee.of(tree, function, self.path))
         if used is not None and not other_user(self.path, function.name.value):
             self.take_function(function, used)
         return None
@@ -82,31 +83,6 @@ class Remover:
         self._take(function)
         for call in calls:
             self.remove(call)
-
-    def calls_of(self, name: str, definition: cst.CSTNode | None = None) -> list[Statement] | None:
-        """Return the calls of a function, each a statement of its own; None if it is used in another way.
-
-        The names in imports are left out.
-        """
-        tree = self.tree
-        if re.search(rf"['\"]{re.escape(name)}['\"]", tree.text):
-            return None
-        found: list[Statement] = []
-        for node in tree.ranges:
-            if not isinstance(node, cst.Name) or node.value != name:
-                continue
-            parent = tree.parents.get(node)
-            if parent is definition or isinstance(parent, cst.ImportAlias):
-                continue
-            called = parent if isinstance(parent, cst.Attribute) and parent.attr is node else node
-            call = tree.parents.get(called)
-            line = tree.parents.get(call) if isinstance(call, cst.Call) and call.func is called else None
-            if not isinstance(line, cst.Expr) or not isinstance(call, cst.Call):
-                return None
-            if any(re.search(r"\(|:=|\bawait\b", tree.code(argument.value)) for argument in call.args):
-                return None
-            found.append(tree.statement_of(line))
-        return found
 
     def _take(self, statement: Statement) -> None:
         """Remove a statement, with its comments if they are about nothing else."""

@@ -9,9 +9,11 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 import libcst as cst
 
+from tfmemlint.fixes.callees import Callee, calls_of
 from tfmemlint.fixes.concrete_tree import Statement
 from tfmemlint.fixes.editor import Editor
 from tfmemlint.fixes.hoist_out_of_function import importers_of, starts_using
@@ -91,7 +93,8 @@ def remove_calls(
     name = function.name.value
     users = set(users_of(late[0].path, name)) - {os.path.normpath(os.path.relpath(entry[0].path))}
     here, there = Remover(late[1], late[0].path), Remover(entry[1], entry[0].path)
-    own, calls = here.calls_of(name, function), there.calls_of(name)
+    callee = Callee.of(late[0].tree, function, late[0].path)
+    own, calls = calls_of(late[0].tree, callee), calls_of(entry[0].tree, replace(callee, definition=None))
     if users or own is None or calls is None:
         return False
     tree = entry[0].tree

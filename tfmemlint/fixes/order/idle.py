@@ -8,6 +8,7 @@ import re
 
 import libcst as cst
 
+from tfmemlint.fixes.callees import is_instance
 from tfmemlint.fixes.concrete_tree import Statement, comments_in
 from tfmemlint.fixes.order.files import CodeFile
 from tfmemlint.fixes.orphans import LIVING
@@ -60,7 +61,7 @@ def _call_of(file: CodeFile, name: cst.Name, owner: cst.ClassDef | None) -> Stat
     if owner is not None:
         if not isinstance(parent, cst.Attribute) or parent.attr is not name:
             return None
-        if not _is_instance(file, parent, owner):
+        if not is_instance(file.tree, parent, owner.name.value):
             return None
         func = parent
     call = tree.parents.get(func)
@@ -70,19 +71,6 @@ def _call_of(file: CodeFile, name: cst.Name, owner: cst.ClassDef | None) -> Stat
         return None
     line = tree.statement_of(call)
     return line if isinstance(line, cst.SimpleStatementLine) and len(line.body) == 1 else None
-
-
-def _is_instance(file: CodeFile, attribute: cst.Attribute, owner: cst.ClassDef) -> bool:
-    """True if a method is looked up in its class, or in an object that is certainly one of it."""
-    tree = file.tree
-    receiver = tree.code(attribute.value).strip()
-    name = owner.name.value
-    if receiver in ("self", "cls"):
-        return any(around is owner for around in tree.ancestors(attribute))
-    if receiver == name:
-        return True
-    made = re.findall(rf"^[ \t]*{re.escape(receiver)}[ \t]*=[ \t]*(.*)$", tree.text, re.MULTILINE)
-    return receiver.isidentifier() and bool(made) and all(value.startswith(f"{name}(") for value in made)
 
 
 def _comes_below(file: CodeFile, call: Statement, place: Statement) -> bool:
