@@ -8,8 +8,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tfmemlint.interpreter.program import Call, DeviceAt, EnvWrite, Event
-from tfmemlint.interpreter.state.numbering import logical_gpus, machine_gpus, with_enough_gpus
-from tfmemlint.interpreter.values import EACH, Const, NumberedName, Seq
+from tfmemlint.interpreter.state.numbering import hides_some, logical_gpus, machine_gpus, with_enough_gpus
+from tfmemlint.interpreter.values import EACH, Const, Devices, NumberedName, Seq
 from tfmemlint.knowledge.variables import VISIBLE
 from tfmemlint.model.finding import Finding, Severity, Span
 from tfmemlint.model.intent import Intent, Purpose
@@ -95,7 +95,7 @@ class DeviceIndexOutOfRange(Rule):
         sets = [write for write in program.of(EnvWrite) if write.name == VISIBLE]
         seen: set[Span] = set()
         by_env = bool(sets) and not any(write.how == "setdefault" for write in sets)
-        for finding in self._found(program, by_env):
+        for finding in (*self._found(program, by_env), *self._numbered_as_before(program)):
             if finding.span not in seen:
                 seen.add(finding.span)
                 yield finding
@@ -151,20 +151,56 @@ class DeviceIndexOutOfRange(Rule):
                 # A GPU that is split has several numbers.
                 yield from self._beyond(program, call, place.span, error, "the list", place.text)
             return
-        logical = logical_gpus(call.state)
-        every = index.device.kind == "physical" and index.device.index == EACH
-        if every and index.offset == 0 and logical is not None and logical.by is not None and not call.state.limits:
+        logical, shows = logical_gpus(call.state), call.state.visible.by if call.state.visible is not None else None
+        every = index.device.kind == "physical" and index.device.index in (EACH, -1)
+        fewer = (logical is not None and logical.by is not None) or hides_some(call.state)
+        if every and index.offset == 0 and fewer and shows is not None and not call.state.limits:
+            left = "fewer visible"
+            if logical is not None:
+                verb = "is" if logical.count == 1 else "are"
+                left = f"{_many(logical.count)} visible: the last of them {verb} 'GPU:{logical.count - 1}'"
             yield self.finding(
                 program,
                 call,
-                f"{place.text} counts all physical GPUs, of which {in_line(logical.by)} leaves "
-                f"{_many(logical.count)} visible: the last of them {'is' if logical.count == 1 else 'are'} 'GPU:"
-                f"{logical.count - 1}'",
+                f"{place.text} counts all physical GPUs, of which {short(shows.name)} {in_line(shows)} leaves {left}",
                 span=place.span,
                 severity=Severity.WARNING,
                 intent=Intent(Purpose.OTHER, text=f"each GPU for {short(call.name)}"),
                 outcome=f"With more GPUs TensorFlow raises {error}" if error else _QUIET,
                 advice="Go through tf.config.list_logical_devices('GPU'), and use the name of each",
+                notes=handler_notes(call, "ValueError", "the GPU is never used") if error else (),
+                fixable=False,
+                details={"meant": None},
+            )
+
+    def _numbered_as_before(self, program: Program) -> Iterator[Finding]:
+        """Names that begin with the number that the first GPU had before, or with 1, of GPUs numbered from 0 anew.
+
+        There may be more GPUs than that, so that the last name is one's; but then the first one is left idle.
+        """
+        named: dict[Call, list[tuple[int, Call, Arg]]] = {}
+        for call in program.calls(*_PLACES, *_REPORTS, *_STRATEGIES):
+            place, setting = call.arg(0, _KEYWORDS.get(call.name, "device")), _numbers_anew(call.state)
+            if place is not None and setting is not None and call.path == program.source.path:
+                for number in _numbers_in(place.value):
+                    named.setdefault(setting, []).append((number, call, place))
+        for setting, uses in named.items():
+            numbers = sorted({number for number, _, _ in uses})
+            first, count = _first_and_count(uses[0][1].state)
+            if len(numbers) < 2 or numbers != list(range(first, first + (count or len(numbers)))):
+                continue
+            _, call, place = max(uses, key=lambda use: use[0])
+            error = f"ValueError: No matching devices found for 'GPU:{numbers[-1]}'" if call.name in _REPORTS else ""
+            yield self.finding(
+                program,
+                call,
+                f"GPUs are numbered from 0: {short(setting.name)} {in_line(setting)} makes 'GPU:0' of the first one, "
+                f"and the names here begin with 'GPU:{first}'",
+                span=place.span,
+                severity=Severity.WARNING,
+                intent=Intent(Purpose.OTHER, text=f"GPU {numbers[-1]}{_purpose(call)}"),
+                outcome=f"Where there are no more GPUs, TensorFlow raises {error}" if error else _QUIET,
+                advice="Count the remaining GPUs from 0",
                 notes=handler_notes(call, "ValueError", "the GPU is never used") if error else (),
                 fixable=False,
                 details={"meant": None},
@@ -272,6 +308,32 @@ class _Left:
         if self.variable is not None and self.count:
             return f"Name GPU {index} in {VISIBLE} as well"
         return "Check first whether the list has a GPU" if not self.count else "Count the remaining GPUs from 0"
+
+
+def _numbers_anew(state: State) -> Call | None:
+    """Return the call that numbers the GPUs anew: it hides the first ones, or it splits the first one."""
+    if state.visible is not None:
+        shown = state.visible.value
+        return state.visible.by if isinstance(shown, Devices) and shown.skip and not state.limits else None
+    split = state.limits.get(0)
+    whole = split is not None and len(state.limits) == 1 and isinstance(split.value, Seq) and len(split.value.items) > 1
+    return split.by if whole and split is not None and not split.either else None
+
+
+def _first_and_count(state: State) -> tuple[int, int | None]:
+    """Return the number that GPUs that are numbered anew may be thought to begin with, and how many these are."""
+    if state.visible is not None and isinstance(state.visible.value, Devices):
+        return state.visible.value.skip, None
+    split = state.limits[0].value
+    return 1, len(split.items) if isinstance(split, Seq) else None
+
+
+def _numbers_in(place: Value) -> Iterator[int]:
+    """Yield the numbers of the GPUs that an argument names."""
+    for name in place.items if isinstance(place, Seq) else (place,):
+        match = _NAME.fullmatch(name.value) if isinstance(name, Const) and isinstance(name.value, str) else None
+        if match is not None:
+            yield int(match[1])
 
 
 def _left(state: State, by_env: bool, kind: str) -> _Left | None:

@@ -9,6 +9,7 @@ from tfmemlint.facts import folding
 from tfmemlint.facts.names import canonical
 from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.operations.function_bodies import evaluate_defaults
+from tfmemlint.interpreter.operations.numbers_in_loops import as_index
 from tfmemlint.interpreter.operations.protocols import call_all, is_own
 from tfmemlint.interpreter.registry import visits
 from tfmemlint.interpreter.state import Tri
@@ -75,8 +76,9 @@ def visit_joined_str(context: Context, node: ast.JoinedStr) -> Value:
     if isinstance(value, Made) and value.name in RANKS and len(node.values) == 1:
         # The text of a number.
         return value
-    if parts is None and isinstance(value, Index):
-        return _numbered_name(context, node, value)
+    counted = as_index(value)
+    if parts is None and counted is not None:
+        return _numbered_name(context, node, counted)
     if parts is None:
         return Amount("str", source="an f-string")
     if sum(map(len, parts)) > folding.MAX_LENGTH:

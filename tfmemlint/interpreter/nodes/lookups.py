@@ -32,11 +32,17 @@ def visit_subscript(context: Context, node: ast.Subscript) -> Value:
 
 def _sliced(context: Context, base: Value, part: ast.Slice) -> Value:
     if isinstance(base, Devices):
-        whole = part.lower is None and part.upper is None
+        whole = base.whole and part.lower is None and part.upper is None
         known = _slice_bounds(context, part) if base.whole and part.step is None else None
-        if known is None or (known.start or 0) < 0 or (known.stop is not None and known.stop < 0):
-            return Devices(base.kind, base.type, base.whole and whole, base.names)
-        return Devices(base.kind, base.type, base.whole and whole, base.names, known.stop, known.start or 0)
+        if known is None:
+            return Devices(base.kind, base.type, whole, base.names)
+        start, stop = known.start or 0, known.stop
+        if start < 0:
+            most = -start if stop is None or stop >= 0 else max(stop - start, 0)
+            return Devices(base.kind, base.type, whole, base.names, most=most)
+        if stop is not None and stop < 0:
+            return Devices(base.kind, base.type, whole, base.names, skip=start, last=-stop)
+        return Devices(base.kind, base.type, whole, base.names, stop, start)
     bounds = _slice_bounds(context, part)
     if bounds is not None and isinstance(base, Seq):
         return new_container(context, Seq(base.items[bounds], base.kind))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 
-from tfmemlint.interpreter.values import EACH, Const, Device, DeviceName, Index, PassNumber, Value
+from tfmemlint.interpreter.values import EACH, Const, Count, CountPlus, Device, DeviceName, Index, PassNumber, Value
 from tfmemlint.model.records import record
 
 _MIRRORED: dict[type[ast.cmpop], ast.cmpop] = {
@@ -127,6 +127,19 @@ def ends_name(name: DeviceName, text: str) -> bool | None:
 
 def _full(device: Device) -> str:
     return f"{_NAMED.get(device.kind, '')}{device.type}:"
+
+
+def as_index(value: Value) -> Index | None:
+    """Return the number of a device: of each in a loop, of the last one (``len(gpus) - 1``) or of one beyond it."""
+    match value:
+        case Index():
+            return value
+        case Count(of) if of.whole:
+            return Index(Device(of.kind, of.type, -1), 1)
+        case CountPlus(of, plus) if of.whole:
+            return Index(Device(of.kind, of.type, -1), plus + 1)
+        case _:
+            return None
 
 
 def is_nonzero(value: Value) -> bool | None:

@@ -62,6 +62,8 @@ def _numbers(value: Value) -> Sequence[int | None] | None:
             return [index if isinstance(index, int) and index >= 0 else None]
         case Devices(kind="physical", type="GPU", whole=False, numbers=range() as numbers):
             return numbers
+        case Devices(kind="physical", type="GPU", most=int() as most):
+            return [None] * most
         case Seq(items) if all(isinstance(item, Device) and item.type == "GPU" for item in items):
             found = [_numbers(item) for item in items]
             parts = [part[0] for part in found if part is not None]
@@ -98,6 +100,12 @@ def _pieces(state: State, number: int | None) -> int | None:
         return None if number is None else 1
     value = setting.value
     return len(value.items) if isinstance(value, Seq) and not setting.either else None
+
+
+def hides_some(state: State) -> bool:
+    """True if ``set_visible_devices`` hides a GPU, however many there are: all but ``gpus[1:]``, or ``gpus[:-1]``."""
+    shown = state.visible.value if state.visible is not None else None
+    return isinstance(shown, Devices) and shown.kind == "physical" and shown.type == "GPU" and shown.leaves_out
 
 
 def is_growth_hidden(state: State) -> bool:

@@ -191,6 +191,8 @@ class Devices:
         names: the list holds the devices' names (strings), not the devices.
         first: of a slice of the whole list, how many of the first ones it has (with those that ``skip`` leaves out).
         skip: of a slice of the whole list, how many of the first ones it leaves out.
+        last: of a slice of the whole list, how many of the last ones it leaves out: 1 of ``gpus[:-1]``.
+        most: of a slice of the whole list, how many it has at most: 1 of ``gpus[-1:]``.
     """
 
     kind: str
@@ -199,6 +201,13 @@ class Devices:
     names: bool = False
     first: int | None = None
     skip: int = 0
+    last: int = 0
+    most: int | None = None
+
+    @property
+    def leaves_out(self) -> bool:
+        """True if the list lacks a device of its type, however many there are."""
+        return self.skip > 0 or self.last > 0
 
     @property
     def numbers(self) -> range | None:
