@@ -254,6 +254,17 @@ tf.config.experimental.set_memory_growth(gpus[0], True)
     assert kept(other) == GROWING.splitlines()
 
 
+def test_a_way_out_stays_where_its_condition_reads_what_is_written_out() -> None:
+    loop = """\
+for i, gpu in enumerate(tf.config.list_physical_devices("GPU")):
+    if i in {name}:
+        continue
+    tf.config.experimental.set_memory_growth(gpu, True)
+"""
+    assert "SKIP = (1, -1)" in kept(f"{TF}SKIP = (1, -1)\n{loop.format(name='SKIP')}")
+    assert "continue" not in kept(f"{TF}import pandas as pd\nSKIP = pd.read_csv('a')\n{loop.format(name='SKIP')}")
+
+
 def test_modules_of_the_project_stay_unless_they_are_to_be_left_out(tmp_path: Path) -> None:
     (tmp_path / "own.py").write_text("")
     (tmp_path / "package").mkdir()

@@ -133,6 +133,7 @@ class Context(Place):
         self.made_by: dict[int, Call] = {}
         """The call that returned a `Made`, by its serial number."""
         self.used: set[int] = set()
+        self.singling_out: set[str] = set()
         """Serial numbers of `Made` values that were used, or passed on."""
         self.protos: list[tuple[Proto, Call]] = []
         self.shaped: set[int] = set()

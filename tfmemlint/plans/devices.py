@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from tfmemlint.interpreter.program import SessionMade
-from tfmemlint.interpreter.state import ANY, Key, Setting, State
+from tfmemlint.interpreter.state import ANY, PART, Key, Setting, State
 from tfmemlint.interpreter.values import EACH, Const, Device, Devices
 from tfmemlint.knowledge import environment
 from tfmemlint.model.finding import Span
@@ -74,7 +74,7 @@ def _keys(run: EntryRun, state: State) -> Iterator[tuple[Key, str]]:
         yield EACH, "other GPUs" if named else "each GPU"
 
 
-_VAGUE = {ANY: "a GPU that isn't known", "some": "some GPUs"}
+_VAGUE = {ANY: "a GPU that isn't known", "some": "some GPUs", PART: "some GPUs"}
 
 
 def _without(state: State, refused: frozenset[Span]) -> State:

@@ -15,7 +15,7 @@ from tfmemlint.interpreter.operations.conditions import decide
 from tfmemlint.interpreter.operations.config_files import as_path, joined
 from tfmemlint.interpreter.operations.constants import fold
 from tfmemlint.interpreter.operations.guards import guards_of
-from tfmemlint.interpreter.operations.numbers_in_loops import compare_counted
+from tfmemlint.interpreter.operations.numbers_in_loops import compare_counted, singles_out
 from tfmemlint.interpreter.operations.paths import doubtful, either_of, merge, snapshot
 from tfmemlint.interpreter.operations.protocols import compared, tested, unary
 from tfmemlint.interpreter.registry import visits
@@ -105,6 +105,9 @@ def visit_compare(context: Context, node: ast.Compare) -> Value:
         numbered = compare_counted(op, left, right) if len(node.ops) == 1 else None
         if numbered is not None:
             return Const(numbered)
+        if len(node.ops) == 1 and singles_out(op, left, right):
+            context.singling_out.add(context.unit.shapes.test(node).text)
+            return UNKNOWN
         plain = _comparable_constants(left, right)
         if plain is None and len(node.ops) == 1 and isinstance(op, (ast.Is, ast.IsNot)):
             # What TensorFlow has is never None, and neither is what the program defines.

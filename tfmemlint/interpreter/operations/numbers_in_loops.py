@@ -9,7 +9,18 @@ from __future__ import annotations
 
 import ast
 
-from tfmemlint.interpreter.values import EACH, Const, Count, CountPlus, Device, DeviceName, Index, PassNumber, Value
+from tfmemlint.interpreter.values import (
+    EACH,
+    Const,
+    Count,
+    CountPlus,
+    Device,
+    DeviceName,
+    Index,
+    PassNumber,
+    Seq,
+    Value,
+)
 from tfmemlint.model.records import record
 
 _MIRRORED: dict[type[ast.cmpop], ast.cmpop] = {
@@ -37,12 +48,36 @@ class _AtLeast:
 def compare_counted(op: ast.cmpop, left: Value, right: Value) -> bool | None:
     """Return how a comparison of what a loop counts comes out; None if that isn't known, or it is none."""
     if isinstance(op, (ast.In, ast.NotIn)):
-        found = _is_in_name(left, right)
+        found = _is_among(left, right) if isinstance(right, Seq) else _is_in_name(left, right)
         return found if found is None or isinstance(op, ast.In) else not found
     if _counted(left) is not None and (truth := _compared(left, op, right)) is not None:
         return truth
     mirrored = _MIRRORED.get(type(op))
     return _compared(right, mirrored, left) if mirrored is not None else None
+
+
+def singles_out(op: ast.cmpop, left: Value, right: Value) -> bool:
+    """True if a comparison that later passes of a loop over devices stand for holds in some of them, not in all."""
+    if isinstance(op, (ast.In, ast.NotIn)) and isinstance(right, Seq):
+        return _counted(left) is not None and _is_among(left, right) is None
+    if not isinstance(op, (ast.Eq, ast.NotEq, ast.Is, ast.IsNot)):
+        return False
+    for counted, other in ((left, right), (right, left)):
+        found, number = _counted(counted), _number_of(counted, other)
+        if found is not None and number is not None:
+            return found.more and number >= found.low
+    return False
+
+
+def _is_among(value: Value, items: Seq) -> bool | None:
+    """Return whether a number that a loop counts is one of these; None if that isn't known."""
+    counted = _counted(value)
+    numbers = [_number_of(value, item) for item in items.items]
+    if counted is None or None in numbers:
+        return None
+    if not counted.more:
+        return counted.low in numbers
+    return None if any(number is not None and number >= counted.low for number in numbers) else False
 
 
 def _compared(left: Value, op: ast.cmpop, right: Value) -> bool | None:

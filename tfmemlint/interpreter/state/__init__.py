@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from tfmemlint.interpreter.state.handlers import Arg, Handler
 from tfmemlint.interpreter.state.joins import join_phases, join_states
-from tfmemlint.interpreter.state.keys import ANY, Guards, Key, Tri, device_key
+from tfmemlint.interpreter.state.keys import ANY, PART, Guards, Key, Tri, device_key
 from tfmemlint.interpreter.state.model import (
     Call,
     ConfigEffect,
@@ -25,6 +25,7 @@ from tfmemlint.interpreter.state.model import (
 
 __all__ = [
     "ANY",
+    "PART",
     "Arg",
     "Call",
     "ConfigEffect",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from tfmemlint.interpreter.state.keys import ANY, Guards, Key, Tri
+from tfmemlint.interpreter.state.keys import ANY, PART, Guards, Key, Tri
 from tfmemlint.interpreter.state.model import Phase, Setting, State
 from tfmemlint.interpreter.values import EACH, UNKNOWN, Value, join
 
@@ -76,6 +76,10 @@ def _join_settings(left: Mapping[Key, Setting], right: Mapping[Key, Setting]) ->
         setting = _join_setting(left.get(key, mine), right.get(key, other))
         if setting is not None:
             joined[key] = setting
+    if PART in joined and None not in joined[PART].ways and 0 in joined:
+        # Those that a condition singles out, and all others as well.
+        rest = joined.pop(PART)
+        return {EACH: rest} if joined[0].value == rest.value else {**joined, EACH: rest}
     return joined
 
 

@@ -11,6 +11,8 @@ Guards = tuple[tuple[str, bool], ...]
 Key = int | str
 """A device in a table of settings: its number, the text of an unknown index, ``each`` for all, or ``?``."""
 ANY = "?"
+PART = "part"
+"""The key of the GPUs but the first that a loop over all of them does not leave out: ``if i == 1: continue``."""
 
 
 class Tri(Enum):

@@ -11,7 +11,7 @@ from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
 from tfmemlint.interpreter.state.handlers import Arg, Handler
-from tfmemlint.interpreter.state.keys import ANY, Guards, Key, Tri
+from tfmemlint.interpreter.state.keys import ANY, PART, Guards, Key, Tri
 from tfmemlint.interpreter.values import EACH, UNKNOWN, Amount, Const, Device, Devices, Seq, Value
 from tfmemlint.model.finding import Span, Step
 from tfmemlint.model.records import record
@@ -148,6 +148,8 @@ class State:
         if self.cpu_split or any(self._goes_with_growth(limit) for limit in self.limits.values()):
             # With any logical device configuration in place growth isn't compared: it is dropped instead.
             return None
+        if PART in self.growth:
+            return self._left_out_of_a_loop()
         if EACH in self.growth:
             # All of them, and then some otherwise.
             return self._other_than(self.growth[EACH].value) if self.visible is None else None
@@ -163,6 +165,12 @@ class State:
             # The first, the second, ...: written for a machine that has just those.
             return self._other_than(Const(False)) if self._other_than(Const(True)) else None
         return self.growth
+
+    def _left_out_of_a_loop(self) -> Mapping[Key, Setting] | None:
+        """The setting of a loop over all GPUs that leaves some of them out, None where others may make up for it."""
+        others = self.growth.keys() - {0, PART}
+        left_out = None in self.growth[PART].ways
+        return {PART: self.growth[PART]} if left_out and not others and self.visible is None else None
 
     @property
     def may_differ(self) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 
 from tfmemlint.interpreter.context import Context
@@ -16,7 +15,7 @@ from tfmemlint.interpreter.operations.in_force import (
 from tfmemlint.interpreter.operations.starting import start_runtime
 from tfmemlint.interpreter.program import Call
 from tfmemlint.interpreter.registry import Invocation, models, outcome_of
-from tfmemlint.interpreter.state import ANY, ConfigEffect, Key, Setting, Tri, device_key
+from tfmemlint.interpreter.state import ANY, PART, ConfigEffect, Key, Setting, Tri, device_key
 from tfmemlint.interpreter.values import EACH, UNKNOWN, Const, Device, Value
 from tfmemlint.knowledge.functions import GROWTH_REFUSED, PHYSICAL_FIXED, SET_GROWTH
 
@@ -81,15 +80,19 @@ def _apply_growth(context: Context, device: Value | None, enable: Value | None, 
         return
     growth: dict[Key, Setting] = {**context.here.growth, key: setting}
     if key == EACH:
-        growth = _growth_of_rest(context.here.growth, setting, call)
+        growth = _growth_of_rest(context, setting, call)
     context.state = replace(context.here, growth=growth)
 
 
-def _growth_of_rest(before: Mapping[Key, Setting], setting: Setting, call: Call) -> dict[Key, Setting]:
+def _growth_of_rest(context: Context, setting: Setting, call: Call) -> dict[Key, Setting]:
     """Return the growth settings after a later pass of a loop over all GPUs, which stands for all but the first."""
+    before = context.here.growth
     first = before.get(0)
     if call.devices_loop is None or not call.repeated:
         return {EACH: setting}
+    if any(f"{name} ".startswith(f"{test} ") for name, _ in call.guards for test in context.singling_out):
+        # Of the later GPUs some come by here and some do not.
+        return {**before, PART: setting}
     if first is None and EACH not in before:
         # The first pass has left its GPU out.
         return {**before, "some": setting}

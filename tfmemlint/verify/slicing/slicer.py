@@ -297,13 +297,21 @@ class Slicer:
         return function in self.kept if function is not None else not isinstance(leaving, ast.Return)
 
     def _known(self, statement: ast.stmt) -> bool:
-        """True if everything that a statement reads is kept anyway."""
+        """True if everything that a statement reads is kept anyway, or is written out."""
         function = self.bindings.function[statement]
         names = {node.id for node in own_nodes(statement) if isinstance(node, ast.Name)}
         return all(
-            (name, function) in self._needed or self.kept.issuperset(self.bindings.definitions(name, function))
+            (name, function) in self._needed
+            or all(given in self.kept or _is_literal(given) for given in self.bindings.definitions(name, function))
             for name in names
         )
+
+
+def _is_literal(statement: ast.stmt) -> bool:
+    """True if a statement binds a name to a value that is written out."""
+    value = statement.value if isinstance(statement, (ast.Assign, ast.AnnAssign)) else None
+    plain = (ast.Constant, ast.Tuple, ast.List, ast.Set, ast.Dict, ast.UnaryOp, ast.unaryop, ast.expr_context)
+    return value is not None and all(isinstance(node, plain) for node in ast.walk(value))
 
 
 def _first_row(statement: ast.stmt) -> int:
