@@ -9,6 +9,7 @@ from tfmemlint.interpreter.operations.awaiting import awaited
 from tfmemlint.interpreter.operations.bindings import set_field_of
 from tfmemlint.interpreter.operations.callbacks import run_in_background
 from tfmemlint.interpreter.operations.classes import lineage
+from tfmemlint.interpreter.operations.commands import typed_options
 from tfmemlint.interpreter.operations.contents import mark_escaped, new_container, passed_to_unknown
 from tfmemlint.interpreter.operations.dict_objects import held, is_dict
 from tfmemlint.interpreter.operations.dicts import view_of
@@ -90,6 +91,14 @@ def is_text(context: Context, call: Invocation) -> Value | None:
 @builtin("tfmemlint.is_function")
 def is_function(context: Context, call: Invocation) -> Value | None:
     return Const(isinstance(call.values[0], (Function, Partial)))
+
+
+@builtin("tfmemlint.as_command")
+def as_command(context: Context, call: Invocation) -> Value | None:
+    """Call a function with what a command line gives it."""
+    function = call.values[0]
+    options = typed_options(function) if isinstance(function, Function) and function.bound is None else {}
+    return context.call(function, [], options, call.node)
 
 
 @builtin("tfmemlint.is_dict")

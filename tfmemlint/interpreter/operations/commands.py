@@ -1,7 +1,8 @@
-"""Functions that ``click`` makes commands of: their arguments come from the command line.
+"""Functions that ``click``, ``typer`` and ``fire`` make commands of: their arguments come from the command line.
 
-A call of such a function passes the arguments of a command line, not those of the function. Source:
-https://click.palletsprojects.com/en/stable/parameters/: an option without a type has that of its default.
+A call of a command of click passes the arguments of a command line, not those of the function. Source:
+https://click.palletsprojects.com/en/stable/parameters/: an option without a type has that of its default. Typer takes
+the type from the annotation: https://typer.tiangolo.com/tutorial/parameter-types/.
 """
 
 from __future__ import annotations
@@ -38,6 +39,34 @@ def command_arguments(function: Function) -> dict[str, Value] | None:
         if name in given:
             given[name] = value
     return given if options else None
+
+
+def typed_options(function: Function) -> dict[str, Value]:
+    """Return what the parameters of a function are that typer or fire calls, by their names."""
+    args = function.node.args
+    parameters = [*args.posonlyargs, *args.args]
+    defaults: list[ast.expr | None] = [None] * (len(parameters) - len(args.defaults))
+    pairs = [*zip(parameters, [*defaults, *args.defaults], strict=True)]
+    pairs += zip(args.kwonlyargs, args.kw_defaults, strict=True)
+    return {parameter.arg: _typed(parameter, default, function) for parameter, default in pairs}
+
+
+def _typed(parameter: ast.arg, default: ast.expr | None, function: Function) -> Value:
+    if isinstance(default, ast.Call) and _name_of(default.func, function) in ("typer.Option", "typer.Argument"):
+        named = {keyword.arg or "**": keyword.value for keyword in default.keywords}
+        default = default.args[0] if default.args else named.get("default")
+    if not isinstance(default, ast.Constant) or default.value is ...:
+        default = None
+    kind = parameter.annotation
+    if isinstance(kind, ast.Subscript):  # Annotated[int, ...], Optional[int]
+        kind = kind.slice.elts[0] if isinstance(kind.slice, ast.Tuple) and kind.slice.elts else kind.slice
+    reader = (
+        _TYPES.get(_name_of(kind, function), "") if kind is not None else _type_of(default.value if default else ...)
+    )
+    name = parameter.arg
+    return option_value(
+        name, reader, Const(default.value if default else None), f"the option --{name.replace('_', '-')}"
+    )
 
 
 def _name_of(node: ast.expr, function: Function) -> str:
