@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tfmemlint.interpreter.program import Call
-from tfmemlint.interpreter.state import ANY, Guards, Key, Setting, State
+from tfmemlint.interpreter.state import ANY, PART, Guards, Key, Setting, State
 from tfmemlint.interpreter.values import EACH, UNKNOWN, Const, Device, Devices, Ref, Seq, Value
 from tfmemlint.model.finding import Span
 
@@ -68,6 +68,11 @@ ALIKE: dict[str, State] = {
     "the first and the second": state({0: ON, 1: ON}),
     "the first to the third": state({0: ON, 1: ON, 2: ON}),
     "both off": state({0: OFF, 1: OFF}),
+    "all but one in a loop, and that one": state({0: ON, PART: Setting(UNKNOWN, ON.by, (None, ON)), 1: ON}),
+    "all but one in a loop, and a list that is visible": state(
+        {0: ON, PART: Setting(UNKNOWN, ON.by, (None, ON))}, visible=shown(SOME)
+    ),
+    "those that a loop does not leave by an error": state({0: ON, PART: ON}),
     "one to what is not known": state({0: ON, 1: NOT_KNOWN}),
     "one, and one by an expression": state({0: ON, "args.gpu": ON}),
     "one visible by an expression": state({"args.gpu": ON}, visible=shown(gpu("args.gpu"))),
@@ -85,6 +90,7 @@ ALIKE: dict[str, State] = {
     "a limit on some way that nobody made": state({0: ON}, limits={1: Setting(UNKNOWN, None, (setting(), None))}),
 }
 PARTIAL: dict[str, State] = {
+    "all but one and the first in a loop": state({PART: Setting(UNKNOWN, ON.by, (None, ON))}),
     "the first": state({0: ON}),
     "the second": state({1: ON}),
     "the first, off": state({0: OFF}),
@@ -110,6 +116,7 @@ ONE_IS_OTHERWISE: dict[str, tuple[State, list[Key]]] = {
     "all off, then two on": (state({EACH: OFF, 0: ON, 1: ON}), [0, 1]),
     "all, then one off and one on": (state({EACH: ON, 0: OFF, 1: ON}), [0]),
     "one on, one off": (state({0: ON, 1: OFF}), [0]),
+    "all but one in a loop": (state({0: ON, PART: Setting(UNKNOWN, ON.by, (None, ON))}), [PART]),
     "one off, one on, one off": (state({0: OFF, 1: ON, 2: OFF}), [1]),
 }
 

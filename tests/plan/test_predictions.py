@@ -135,6 +135,23 @@ def test_a_share_of_nothing_beside_growth_is_no_purpose() -> None:
     assert (found.purpose, found.prediction.kind) == ("growth", PredictionKind.HAPPENS)
 
 
+@pytest.mark.parametrize(
+    ("setting", "gpus", "verdict"),
+    [
+        ("tf.config.set_visible_devices(gpus[1:], 'GPU')", 3, PredictionKind.FAILS),
+        ("tf.config.set_visible_devices(gpus[1:], 'GPU')", 4, PredictionKind.HAPPENS),
+        ("tf.config.set_visible_devices(gpus[:-1], 'GPU')", 3, PredictionKind.FAILS),
+        ("tf.config.set_logical_device_configuration(gpus[0], [LIMIT, LIMIT])", 1, PredictionKind.FAILS),
+        ("tf.config.set_logical_device_configuration(gpus[0], [LIMIT, LIMIT])", 2, PredictionKind.HAPPENS),
+    ],
+)
+def test_a_report_is_of_a_logical_gpu_that_there_is(setting: str, gpus: int, verdict: PredictionKind) -> None:
+    setting = setting.replace("LIMIT", "tf.config.LogicalDeviceConfiguration(memory_limit=1024)")
+    report = "x = tf.constant(1)\nprint(tf.config.experimental.get_memory_info('GPU:2'))\n"
+    code = f"gpus = tf.config.list_physical_devices('GPU')\n{setting}\n{report}"
+    assert planned(code, 6, gpus=gpus).prediction.kind is verdict
+
+
 @pytest.mark.parametrize(("value", "wants"), [("false", True), ("true", False), ("0", True)])
 def test_a_variable_of_jax_asks_for_the_opposite_of_growth(value: str, wants: bool) -> None:
     one = planned(f"os.environ['XLA_PYTHON_CLIENT_PREALLOCATE'] = '{value}'\nx = tf.constant(1)\n", 3)

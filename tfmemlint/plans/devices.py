@@ -69,7 +69,8 @@ def _keys(run: EntryRun, state: State) -> Iterator[tuple[Key, str]]:
     for number in numbers:
         yield number, f"GPU {number}" if number >= 0 else "the last GPU" if number == -1 else f"GPU [{number}]"
     for word in words:
-        yield word, _VAGUE.get(word) or f"GPU {written(word, 30)}"
+        some = _VAGUE["some"] if word.endswith(":]") else f"GPU {written(word, 30)}"
+        yield word, _VAGUE.get(word, some)
     if not ((state.one_gpu or listed is not None) and named) and ANY not in words:
         yield EACH, "other GPUs" if named else "each GPU"
 

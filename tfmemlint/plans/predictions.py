@@ -97,6 +97,8 @@ def _by_event(stated: StatedIntent, run: EntryRun) -> Prediction | None:
                 (f"TensorFlow raises {': '.join(exception)}",),
                 exception=exception,
             )
+        case Call() as call if stated.by == "report":
+            return calls.no_such_logical_gpu(call, run)
         case Call() as call if stated.by == "dropped":
             words = f"without effect: nothing gets this {short(call.name)}"
             return Prediction(PredictionKind.FAILS, "unused", words, ("Nothing is raised",))

@@ -7,6 +7,7 @@ from collections.abc import Hashable
 
 from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.operations.contents import mark_escaped, new_container
+from tfmemlint.interpreter.operations.devices import put_together
 from tfmemlint.interpreter.operations.objects import call_special
 from tfmemlint.interpreter.operations.protocols import collected
 from tfmemlint.interpreter.registry import visits
@@ -45,6 +46,7 @@ def _sequence_display(context: Context, elements: list[ast.expr], kind: str) -> 
             else:
                 if context.state is not None:
                     collected(context, inner, element)
+                items.append(inner)
                 known = False
         else:
             items.append(context.evaluate(element))
@@ -52,7 +54,9 @@ def _sequence_display(context: Context, elements: list[ast.expr], kind: str) -> 
         mark_escaped(context, item)
         if kind == "set":
             call_special(context, item, "__hash__", [], elements[0])
-    return new_container(context, Seq(tuple(items), kind)) if known else UNKNOWN
+    if not known:
+        return (put_together(items) if kind != "set" else None) or UNKNOWN
+    return new_container(context, Seq(tuple(items), kind))
 
 
 @visits(ast.Dict)

@@ -47,9 +47,8 @@ def _parted(context: Context, devices: Devices, before: int, after: int) -> list
     if not before and not after:
         rest = devices
     else:
-        # What is left before the last ones has no number that is known.
-        skip = before if devices.whole and not after else 0
-        rest = Devices(devices.kind, devices.type, whole=False, names=devices.names, skip=skip)
+        skip, last = (before, after) if devices.whole else (0, 0)
+        rest = Devices(devices.kind, devices.type, whole=False, names=devices.names, skip=skip, last=last)
     return [*single[:before], rest, *single[before:]]
 
 

@@ -9,8 +9,9 @@ from tfmemlint.facts import folding
 from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.operations.constants import fold
 from tfmemlint.interpreter.operations.contents import new_container
+from tfmemlint.interpreter.operations.devices import put_together
 from tfmemlint.interpreter.operations.protocols import binary, call_all
-from tfmemlint.interpreter.values import UNKNOWN, Const, Count, CountPlus, Index, NumberedName, Seq, Value
+from tfmemlint.interpreter.values import UNKNOWN, Const, Count, CountPlus, Devices, Index, NumberedName, Seq, Value
 from tfmemlint.knowledge.data_model import ASKED
 
 _REPETITIONS = range(65)
@@ -25,6 +26,9 @@ def operate(context: Context, node: ast.BinOp | ast.AugAssign, left: Value, righ
         return fold(lambda: folding.binary(node.op, left.value, right.value))
     if isinstance(left, Seq) and isinstance(right, Seq) and isinstance(node.op, ast.Add):
         return new_container(context, Seq(left.items + right.items, left.kind))
+    if isinstance(node.op, ast.Add) and (isinstance(left, Devices) or isinstance(right, Devices)):
+        parts = [part.items if isinstance(part, Seq) else (part,) for part in (left, right)]
+        return put_together([*parts[0], *parts[1]]) or UNKNOWN
     if isinstance(left, Seq) and isinstance(right, Const) and isinstance(node.op, ast.Mult):
         known = isinstance(right.value, int) and right.value in _REPETITIONS
         return new_container(context, Seq(left.items * right.value, left.kind)) if known else UNKNOWN

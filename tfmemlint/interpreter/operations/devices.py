@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 from typing import Any
 
 from tfmemlint.facts.tree_walk import unparsed
@@ -111,3 +112,34 @@ def device_at(context: Context, devices: Devices, key: Value, written: ast.expr 
             return Device(devices.kind, devices.type, devices.skip + key.value)
         return Device(devices.kind, devices.type, key.value if devices.whole else f"[{key.value}] of some")
     return Device(devices.kind, devices.type, unparsed(written) if written is not None else None)
+
+
+def put_together(parts: Sequence[Value]) -> Devices | None:
+    """Return the whole list of devices that its parts make, one after the other; None if they make anything else.
+
+    Of ``[first, *others]``, ``first`` is the device of number 0, and ``others`` leaves that one out.
+    """
+    middle = [part for part in parts if isinstance(part, Devices) and part.numbers is None]
+    if len(middle) != 1 or middle[0].names or middle[0].most is not None:
+        return None
+    whole = Devices(middle[0].kind, middle[0].type)
+    if not (middle[0].leaves_out or middle[0].whole):
+        return None
+    place = parts.index(middle[0])
+    before, after = _numbers_of(parts[:place], whole), _numbers_of(parts[place + 1 :], whole)
+    fits = before == list(range(middle[0].skip)) and after == list(range(-middle[0].last, 0))
+    return whole if fits else None
+
+
+def _numbers_of(parts: Sequence[Value], whole: Devices) -> list[int] | None:
+    """Return the numbers of single devices of a list, and of slices of it; None if one of them is not known."""
+    found: list[int] = []
+    for part in parts:
+        match part:
+            case Device(kind, type_, int() as index) if (kind, type_) == (whole.kind, whole.type):
+                found.append(index)
+            case Devices(kind, type_, numbers=range() as numbers) if (kind, type_) == (whole.kind, whole.type):
+                found.extend(numbers)
+            case _:
+                return None
+    return found

@@ -244,13 +244,14 @@ def _elements(iterable: Value) -> list[tuple[Value, bool]]:
         case Devices(numbers=range() as numbers) if 0 < len(numbers) <= MAX_DEVICES_UNROLLED:
             return _numbered_devices(iterable, numbers)
         case Devices(kind=kind, type=type_, whole=whole, names=names):
-            first = Device(kind, type_, 0 if whole else "some", loop=True)
-            rest = Device(kind, type_, EACH if whole else "some", loop=True)
+            part = f"[{iterable.skip}:]" if iterable.skip and not iterable.last else "some"
+            first = Device(kind, type_, 0 if whole else part, loop=True)
+            rest = Device(kind, type_, EACH if whole else part, loop=True)
             pair: list[Value] = [DeviceName(first), DeviceName(rest)] if names else [first, rest]
             return [(pair[0], False), (pair[1], True)]
         case Indices(of, offset, skipped, extra):
-            part = skipped or not of.whole
-            low, high = ("some", "some") if part else (0, EACH)
+            some = skipped or not of.whole
+            low, high = (f"[{skipped}:]" if skipped and of.whole else "some",) * 2 if some else (0, EACH)
             indices: list[tuple[Value, bool]] = [
                 (Index(Device(of.kind, of.type, low, loop=True), offset), False),
                 (Index(Device(of.kind, of.type, high, loop=True), offset), True),

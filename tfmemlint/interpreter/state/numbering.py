@@ -53,6 +53,9 @@ def visible_gpus(state: State) -> Sequence[int | None] | None:
         if known is not None:
             return known
     most = most_physical(state)
+    if most is not None and hides_some(state) and state.visible is not None:
+        shown = state.visible.value
+        return range(shown.skip, most - shown.last) if isinstance(shown, Devices) else None
     return None if most is None else range(most)
 
 

@@ -81,7 +81,18 @@ def _apply_growth(context: Context, device: Value | None, enable: Value | None, 
     growth: dict[Key, Setting] = {**context.here.growth, key: setting}
     if key == EACH:
         growth = _growth_of_rest(context, setting, call)
-    context.state = replace(context.here, growth=growth)
+    context.state = replace(context.here, growth=_together(growth))
+
+
+def _together(growth: dict[Key, Setting]) -> dict[Key, Setting]:
+    """Return the setting of all GPUs where the first ones and all others have the same: ``gpus[0]``, ``gpus[1:]``."""
+    rest = next((key for key in growth if isinstance(key, str) and key.startswith("[") and key.endswith(":]")), "")
+    first: set[Key] = set(range(int(rest[1:-2]))) if rest[1:-2].isdecimal() else set()
+    if not first or growth.keys() not in ({*first, rest}, {EACH, rest}):
+        return growth
+    values = [setting.value for setting in growth.values()]
+    sure = not any(setting.either for setting in growth.values()) and values[0] != UNKNOWN
+    return {EACH: growth.get(EACH, growth[rest])} if sure and all(value == values[0] for value in values) else growth
 
 
 def _growth_of_rest(context: Context, setting: Setting, call: Call) -> dict[Key, Setting]:
