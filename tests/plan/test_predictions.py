@@ -152,6 +152,22 @@ def test_a_report_is_of_a_logical_gpu_that_there_is(setting: str, gpus: int, ver
     assert planned(code, 6, gpus=gpus).prediction.kind is verdict
 
 
+def test_a_session_that_a_line_makes_later_does_not_fail_the_first() -> None:
+    code = """
+        tf.compat.v1.disable_eager_execution()
+
+
+        def session(share):
+            options = tf.compat.v1.GPUOptions(per_process_gpu_memory_fraction=share)
+            return tf.compat.v1.Session(config=tf.compat.v1.ConfigProto(gpu_options=options))
+
+
+        first, second = session(0.3), session(0.6)
+        """
+    one = planned(code, 8)
+    assert (one.value, one.prediction.kind, one.rules) == (0.3, PredictionKind.HAPPENS, ("TFM405",))
+
+
 @pytest.mark.parametrize(("value", "wants"), [("false", True), ("true", False), ("0", True)])
 def test_a_variable_of_jax_asks_for_the_opposite_of_growth(value: str, wants: bool) -> None:
     one = planned(f"os.environ['XLA_PYTHON_CLIENT_PREALLOCATE'] = '{value}'\nx = tf.constant(1)\n", 3)

@@ -28,7 +28,7 @@ _RAISED = re.compile(r"raises? ([\w.]+)(?:: (.+))?")
 def predict(stated: StatedIntent, run: EntryRun) -> tuple[Prediction, tuple[str, ...]]:
     """Return the prediction for the intent ``stated``, and the codes of the rules with a finding there."""
     here = _findings_at(stated, run)
-    found = _predict(stated, run, here)
+    found = _predict(stated, run, [finding for finding in here if not _is_of_another_session(finding, stated, run)])
     if found.kind in (PredictionKind.HAPPENS, PredictionKind.DEPENDS, PredictionKind.REPLACED) and found.reason in (
         "",
         "rule",
@@ -169,6 +169,19 @@ def _doubt(stated: StatedIntent, finding: Finding) -> PredictionKind:
     match = _RAISED.search(finding.outcome)
     hidden = match is not None and stated.event.handler_for(match[1]) is not None
     return PredictionKind.FAILS if hidden else PredictionKind.DEPENDS
+
+
+def _is_of_another_session(finding: Finding, stated: StatedIntent, run: EntryRun) -> bool:
+    """True if the trace of a finding ends at another session, which the same line makes when it is called again."""
+
+    def leads_to(session: SessionMade) -> bool:
+        end = finding.trace[-1 - len(session.frames) :]
+        return bool(end) and end[-1].span == session.span and end[:-1] == session.frames
+
+    if not isinstance(stated.event, SessionMade):
+        return False
+    same_line = [session for session in run.of(SessionMade) if session.span == stated.event.span]
+    return not leads_to(stated.event) and any(map(leads_to, same_line))
 
 
 def _findings_at(stated: StatedIntent, run: EntryRun) -> list[Finding]:
