@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tfmemlint.interpreter.values import UNKNOWN, Const, FileValue, Seq
+from tfmemlint.interpreter.values import UNKNOWN, Amount, Const, FileValue, Seq
 from tfmemlint.knowledge.functions import SET_LOGICAL
 from tfmemlint.knowledge.variables import (
     ALLOCATOR,
@@ -152,6 +152,8 @@ class EnvBadValue(Rule):
         kind = write.value.kind if isinstance(write.value, Seq) else type(getattr(write.value, "value", None)).__name__
         if isinstance(write.value, FileValue):
             kind = "list" if isinstance(write.value.value, tuple) else kind
+        elif isinstance(write.value, Amount):
+            kind = type(write.value.default).__name__ if write.value.default is not None else write.value.type
         words = f"expected str, bytes or os.PathLike object, not {kind}"
         error = f"TypeError: {words if write.how == 'putenv' else f'str expected, not {kind}'}"
         meant = _as_text(write)
@@ -168,10 +170,11 @@ class EnvBadValue(Rule):
             intent=Intent(_PURPOSES.get(write.name, Purpose.OTHER), text=meant or f"{write.name}={write.text}"),
             outcome=f"Python raises {error}",
             advice=f"Write {meant!r}" if meant else "Write a string",
-            fixable=not isinstance(write.value, FileValue),
+            fixable=_is_number(write) or not isinstance(write.value, Amount),
             details={
                 "kind": "type",
                 "meant": meant,
+                "number": _is_number(write),
                 "given": write.given,
                 "caught": write.handler_for("TypeError") is not None,
                 "why": "it is not clear which string is meant",
@@ -186,9 +189,18 @@ def _is_judged(program: Program, write: EnvWrite) -> bool:
 
 def _is_no_string(write: EnvWrite) -> bool:
     """True if a variable is set to a value that is known to be no string."""
-    if isinstance(write.value, FileValue):
-        return write.value.type in ("number", "list")
+    if isinstance(write.value, Amount):
+        return write.value.type in ("number", "list") and (write.value.sure or isinstance(write.value, FileValue))
     return isinstance(write.value, (Const, Seq)) and text_of(write) is None
+
+
+def _is_number(write: EnvWrite) -> bool:
+    """True if a variable that takes a number, or a list of numbers, is set to a number in place of its text."""
+    if write.name == GROWTH:
+        return False
+    value = write.value.value if isinstance(write.value, (Const, FileValue)) else 0
+    is_whole = isinstance(value, int) and not isinstance(value, bool)
+    return is_whole and (isinstance(write.value, Const) or getattr(write.value, "type", "") == "number")
 
 
 def _text_of(write: EnvWrite) -> str | None:

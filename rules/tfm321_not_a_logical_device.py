@@ -29,11 +29,11 @@ _MEANT = re.compile(
     r"/?(?:(?:physical_)?device:)?(?P<type>(?:xla_)?gpu|cuda|nvidia|)[:_]?(?P<numbers>[0-9]+(?: ?, ?[0-9]+)*)?",
     re.IGNORECASE,
 )
-"""What is likely meant as a GPU: ``cuda:0``, ``gpu0``, ``1``, ``/physical_device:GPU:0``, ``/gpu:0,1``."""
+"""A name that likely means a GPU: ``cuda:0``, ``gpu0``, ``1``, ``/physical_device:GPU:0``, ``/gpu:0,1``."""
 _RIGHT = re.compile(
     r"/?(?:gpu|device:gpu:[0-9]+|gpu:[0-9]+|device:xla_gpu:[0-9]+|gpu:\*|device:gpu:\*|)", re.IGNORECASE
 )
-"""What TensorFlow reads as the name of a GPU."""
+"""A name that TensorFlow reads as that of a GPU."""
 _UNKNOWN = "ValueError: Unknown attribute {!r} is encountered while parsing the device spec"
 _NO_STRING = "ValueError: Expecting a string device name"
 _NO_NUMBER = "ValueError: invalid literal for int() with base 10: {!r}"
@@ -137,7 +137,7 @@ class NotALogicalDevice(Rule):
 
 @dataclass(frozen=True, slots=True)
 class _Wrong:
-    """What is wrong with a device.
+    """The defect of a device.
 
     Attributes:
         what: in words.

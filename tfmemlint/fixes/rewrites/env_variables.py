@@ -85,7 +85,8 @@ def set_value(editor: Editor, finding: Finding) -> None:
     """Replace a value that has no effect by the intended one."""
     details = finding.details
     meant, given = str(details["meant"]), details["given"]
-    if not meant:
+    number = bool(details.get("number"))
+    if not meant and not number:
         raise Withheld(str(details["why"]))
     if not isinstance(given, Span):
         raise Withheld("the place of its value isn't known")
@@ -95,7 +96,11 @@ def set_value(editor: Editor, finding: Finding) -> None:
             "True",
             "False",
         ):
-            raise Withheld(f"{editor.code(value)} is set elsewhere")
+            if not number:
+                raise Withheld(f"{editor.code(value)} is set elsewhere")
+            editor.replace(value, f"str({editor.code(value)})")
+            set_applicability(editor, "Make it a string", caught=details["caught"])
+            return
         editor.replace(value, editor.quoted(meant))
         set_applicability(editor, f"Set it to the string {meant!r}", caught=details["caught"])
         return
