@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 from dataclasses import replace
+from types import NoneType
 
 from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.operations.contents import new_container
@@ -98,6 +99,22 @@ def enumerate_(context: Context, call: Invocation) -> Value | None:
     numbers = (Indices(first, offset) if isinstance(first, Devices) else PassNumbers(offset)) if known else UNKNOWN
     zipped = Zipped((numbers, first))
     return UNKNOWN if is_large(zipped) else zipped
+
+
+@builtin("itertools.islice")
+def islice_(context: Context, call: Invocation) -> Value | None:
+    """Interpret ``islice`` of all devices with numbers as the slice that it is."""
+    devices, *bounds = call.values or [UNKNOWN]
+    numbers = [bound.value for bound in bounds if isinstance(bound, Const) and isinstance(bound.value, (int, NoneType))]
+    if (
+        not isinstance(devices, Devices)
+        or not devices.whole
+        or len(numbers) != len(bounds)
+        or len(bounds) not in (1, 2)
+    ):
+        return None
+    start, stop = (0, numbers[0]) if len(numbers) == 1 else (numbers[0] or 0, numbers[1])
+    return Devices(devices.kind, devices.type, start == 0 and stop is None, devices.names, stop, start)
 
 
 @builtin("zip")

@@ -105,7 +105,7 @@ def visit_compare(context: Context, node: ast.Compare) -> Value:
         numbered = compare_counted(op, left, right) if len(node.ops) == 1 else None
         if numbered is not None:
             return Const(numbered)
-        if len(node.ops) == 1 and singles_out(op, left, right):
+        if len(node.ops) == 1 and (singles_out(op, left, right) or _is_of_remainder(context, node.left, right)):
             context.singling_out.add(context.unit.shapes.test(node).text)
             return UNKNOWN
         plain = _comparable_constants(left, right)
@@ -122,6 +122,16 @@ def visit_compare(context: Context, node: ast.Compare) -> Value:
         if not folded.value:
             break
     return result
+
+
+def _is_of_remainder(context: Context, left: ast.expr, right: Value) -> bool:
+    """True for a comparison of ``i % 2`` with a number, where ``i`` counts the later passes of a loop over devices."""
+    if not isinstance(left, ast.BinOp) or not isinstance(left.op, ast.Mod) or not isinstance(right, Const):
+        return False
+    by, counted = (context.last_values.get(id(part), UNKNOWN) for part in (left.right, left.left))
+    if not isinstance(by, Const) or not isinstance(by.value, int) or by.value < 2:
+        return False
+    return right.value in range(by.value) and singles_out(ast.Eq(), counted, by)
 
 
 def _is_something(context: Context, *values: Value) -> bool:
