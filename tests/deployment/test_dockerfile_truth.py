@@ -37,6 +37,32 @@ def test_values(line: str, expected: dict[str, str | None]) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("FROM x\nARG B=yes\nENV A=$B", "yes"),
+        ("FROM x\nARG B='yes'\nENV A=\"${B}\"", "yes"),
+        ("FROM x\nARG B=y\nENV A ${B}es", "yes"),
+        ("FROM x\nARG B\nENV A=${B:-yes}", "yes"),
+        ("FROM x\nARG B=no\nENV A=${B:-yes}", "no"),
+        ("ARG B=yes\nFROM x\nARG B\nENV A=$B", "yes"),
+        # Docker: "An ENV always overrides an ARG of the same name", "... the entire instruction uses the same value".
+        ("FROM x\nENV B=1\nARG B=2\nENV A=$B", "1"),
+        ("FROM x\nENV B=1\nENV B=2 A=$B", "1"),
+        # Not told by the file: given to the build, of another image, of another stage, not declared in the stage.
+        ("FROM x\nARG B\nENV A=$B", None),
+        ("FROM x\nENV A=${B:-yes}", None),
+        ("ARG B=yes\nFROM x\nENV A=$B", None),
+        ("FROM x AS one\nARG B=yes\nFROM y\nENV A=$B", None),
+        ("FROM x\nARG B=yes\nENV A=${B:+no}", None),
+        ("FROM x\nARG B=yes\nONBUILD ENV A=$B", None),
+        ("FROM x\nARG B=yes\nARG B=$C\nENV A=$B", None),
+    ],
+)
+def test_arguments_of_the_build(text: str, value: str | None) -> None:
+    assert _set(f"{text}\n")["A"] == value
+
+
+@pytest.mark.parametrize(
     "run",
     [
         "RUN cat <<EOF > /x && cat <<E-2 > /y\nENV A=1\nEOF\nENV B=1\nE-2",

@@ -11,6 +11,7 @@ from __future__ import annotations
 import itertools
 import json
 import posixpath
+import re
 from collections.abc import Iterator
 from dataclasses import field, replace
 
@@ -35,6 +36,7 @@ from tfmemlint.sources.config_files.text_places import Places
 
 _MAX_STAGES = 200
 """Stages that later stages may start from; further stages cannot be referred to."""
+_REFERENCE = re.compile(r"\$(?:(?P<plain>\w+)|\{(?P<name>\w+)(?::-(?P<default>[^{}$\\\"']*))?\})", re.ASCII)
 
 
 @dataclass(slots=True)
@@ -59,6 +61,9 @@ class _File:
         self.stage: Stage | None = None
         self.lines = Instructions(self.shown)
         self._named: dict[str, Stage] = {}
+        self._before_from: dict[str, str] = {}
+        self._arguments: dict[str, str] = {}
+        self._begun = False
 
     def read(self) -> Docker:
         for line in self.lines:
@@ -69,7 +74,9 @@ class _File:
         return self.out
 
     def _instruction(self, name: str, line: Line, at: int) -> None:
-        if self.stage is None and name != "FROM":
+        if name == "ARG":
+            self._arg(line, at)
+        elif self.stage is None and name != "FROM":
             # Part of a Dockerfile, as in an article.
             self.stage = Stage("", (next(self.numbers),))
         if name == "ONBUILD":
@@ -78,12 +85,18 @@ class _File:
                 # It applies to images that are built from this one.
                 assert self.stage is not None
                 own, self.stage = self.stage, replace(self.stage, settings=[])
+                arguments, self._arguments = self._arguments, {}
                 self._env(line, inner.end())
-                self.stage = own
+                self.stage, self._arguments = own, arguments
             return
         if name == "FROM":
             self._end_stage()
+            if not self._begun:
+                self._before_from, self._begun = self._arguments, True
+            self._arguments = {}
             self._from(line.text[at:])
+            return
+        if name == "ARG":
             return
         assert self.stage is not None
         match name:
@@ -126,6 +139,20 @@ class _File:
             own=False,
         )
 
+    def _arg(self, line: Line, at: int) -> None:
+        """Remember the values that a build without ``--build-arg`` gives; "" for an argument without a default."""
+        for start, end in words_of(line.text, at, self.lines.escape):
+            name, equals, raw = line.text[start:end].partition("=")
+            value = self._value(raw, self._known())[0] if equals else self._before_from.get(name, "")
+            self._arguments.pop(name, None)
+            if value is not None:
+                self._arguments[name] = value
+
+    def _known(self) -> dict[str, str | None]:
+        """Return the variables that an instruction may name: an ``ENV`` overrides an ``ARG`` of the same name."""
+        settings = self.stage.settings if self.stage is not None else []
+        return {**self._arguments, **{setting.name: setting.value for setting in settings}}
+
     def _env(self, line: Line, at: int) -> None:
         assert self.stage is not None
         text = line.text
@@ -133,6 +160,8 @@ class _File:
         words = words_of(text, at, self.lines.escape)
         if not words:
             return
+        # One instruction sees the values from before it.
+        known = self._known()
         statement = places.span(at - len("ENV "), len(text.rstrip())) if at >= 4 else places.span(0, len(text))
         if "=" not in text[slice(*words[0])]:
             # The old form: one name; the rest of the line is its value.
@@ -140,13 +169,13 @@ class _File:
             given = len(text) - len(text[end:].lstrip())
             stop = len(text.rstrip())
             if given < stop:
-                value, quote = self._value(text[given:stop])
+                value, quote = self._value(text[given:stop], known)
                 self._add(text[start:end], value, places.span(start, end), places.span(given, stop), statement, quote)
             return
         for start, end in words:
             name, equals, raw = text[start:end].partition("=")
             if equals:
-                value, quote = self._value(raw)
+                value, quote = self._value(raw, known)
                 given = start + len(name) + 1
                 self._add(name, value, places.span(start, start + len(name)), places.span(given, end), statement, quote)
 
@@ -161,12 +190,13 @@ class _File:
         self.out.settings.append(setting)
         self.stage.settings.append(setting)
 
-    def _value(self, raw: str) -> tuple[str | None, str | None]:
+    def _value(self, raw: str, known: dict[str, str | None]) -> tuple[str | None, str | None]:
         """Return a value without its quotes, and the quotes around it; None each if unknown."""
         if HIDDEN in raw:
             return None, None
         value = []
         mark = ""
+        expanded = False
         at = 0
         while at < len(raw):
             char = raw[at]
@@ -178,11 +208,20 @@ class _File:
             if char in "\"'" and mark in ("", char):
                 mark = "" if mark else char
             elif char == "$" and mark != "'":
-                return None, None
+                reference = _REFERENCE.match(raw, at)
+                found = _referred(reference, known) if reference is not None else None
+                if reference is None or found is None:
+                    return None, None
+                value.append(found)
+                expanded = True
+                at = reference.end()
+                continue
             else:
                 value.append(char)
             at += 1
         text = "".join(value)
+        if expanded:
+            return text, None
         if text == raw:
             return text, ""
         return text, raw[0] if raw[0] in "\"'" and raw == f"{raw[0]}{text}{raw[0]}" else None
@@ -277,6 +316,18 @@ class _File:
         if stage.own:
             self.out.options += options
             self.out.starts += launches_of_stage(stage, self.places, self.numbers)
+
+
+def _referred(reference: re.Match[str], known: dict[str, str | None]) -> str | None:
+    """Return the value of ``$NAME``, ``${NAME}`` or ``${NAME:-default}``; None if the file does not tell it.
+
+    An empty value is not told for the first two: the argument is given by ``--build-arg``.
+    """
+    name = reference["plain"] or reference["name"]
+    value = known.get(name)
+    if name in known and value == "":
+        return reference["default"] or None
+    return value
 
 
 def _placed(text: str, at: int, strings: list[str]) -> Iterator[Word]:
