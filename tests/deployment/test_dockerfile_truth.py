@@ -45,7 +45,7 @@ def test_values(line: str, expected: dict[str, str | None]) -> None:
         ("FROM x\nARG B\nENV A=${B:-yes}", "yes"),
         ("FROM x\nARG B=no\nENV A=${B:-yes}", "no"),
         ("ARG B=yes\nFROM x\nARG B\nENV A=$B", "yes"),
-        # Docker: "An ENV always overrides an ARG of the same name", "... the entire instruction uses the same value".
+        # An ENV overrides an ARG of its name, and one instruction sees the values from before it (Docker's reference).
         ("FROM x\nENV B=1\nARG B=2\nENV A=$B", "1"),
         ("FROM x\nENV B=1\nENV B=2 A=$B", "1"),
         # Not told by the file: given to the build, of another image, of another stage, not declared in the stage.
