@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import faulthandler
+import multiprocessing
 import os
 import signal
 import subprocess
@@ -17,6 +18,7 @@ import pytest
 from tfmemlint.cli.main import main
 from tfmemlint.engine import run, subjects
 from tfmemlint.engine.item import Item
+from tfmemlint.engine.pool import map_items
 from tfmemlint.engine.results import FileResult
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no workers without fork")
@@ -146,3 +148,16 @@ def test_an_error_on_one_file_is_a_finding_in_it(
     assert "bad.py:1:1: error: TFM900" in out
     assert "MemoryError" in out
     assert "good.py:2:1: error: TFM202" in out
+
+
+@pytest.mark.parametrize("first", [None, 0, 59])
+def test_the_workers_have_ended_when_the_last_result_is_handed_on(
+    first: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # They close what they hold while they end: in the meantime the caller writes files.
+    monkeypatch.setattr("tfmemlint.engine.pool.os.cpu_count", lambda: 2)
+    threads = set(threading.enumerate())
+    results = map_items(str, range(60), warm_up=lambda items: None, max_chunk=7, first=first)
+    assert [next(results) for _ in range(60)] == [str(number) for number in range(60)]
+    assert not multiprocessing.active_children()
+    assert set(threading.enumerate()) == threads

@@ -70,14 +70,15 @@ def map_items(
 
     rules()
     warm_up(items)
-    if first is None:
-        yield from _in_processes(function, items, workers, max_chunk, lost)
-        return
-    known = function(items[first])
-    rest = [*items[:first], *items[first + 1 :]]
+    known = [] if first is None else [function(items[first])]
+    rest = items if first is None else [*items[:first], *items[first + 1 :]]
     results = _in_processes(function, rest, workers, max_chunk, lost)
     for number in range(len(items)):
-        yield known if number == first else next(results)
+        result = known[0] if number == first else next(results)
+        if number + 1 == len(items):
+            # The processes have ended when the last result is handed on: who takes no more would interrupt them.
+            next(results, None)
+        yield result
 
 
 def _in_processes(

@@ -52,10 +52,10 @@ def open_regular(path: str | os.PathLike[str]) -> BinaryIO:
     try:
         if not stat.S_ISREG(os.fstat(handle).st_mode):
             raise OSError(errno.EINVAL, "not a regular file", os.fspath(path))
-        return open(handle, "rb")
     except BaseException:
         os.close(handle)
         raise
+    return open(handle, "rb")  # which closes it where it fails: a second time would close another file
 
 
 def read_regular(path: str | os.PathLike[str], limit_bytes: int) -> bytes:
