@@ -29,6 +29,7 @@ from tfmemlint.rulekit.rule import Rule
 if TYPE_CHECKING:
     from tfmemlint.fixes.editor import Editor
     from tfmemlint.interpreter.program import EnvWrite, Program
+    from tfmemlint.interpreter.values import Value
     from tfmemlint.knowledge.releases import Target
     from tfmemlint.rulekit.correction import Correction
 
@@ -149,13 +150,11 @@ class EnvBadValue(Rule):
         env_variables.set_value(editor, finding)
 
     def _no_string(self, program: Program, write: EnvWrite) -> Finding:
-        kind = write.value.kind if isinstance(write.value, Seq) else type(getattr(write.value, "value", None)).__name__
-        if isinstance(write.value, FileValue):
-            kind = "list" if isinstance(write.value.value, tuple) else kind
-        elif isinstance(write.value, Amount):
-            kind = type(write.value.default).__name__ if write.value.default is not None else write.value.type
-        words = f"expected str, bytes or os.PathLike object, not {kind}"
-        error = f"TypeError: {words if write.how == 'putenv' else f'str expected, not {kind}'}"
+        kind = _type_of(write.value)
+        # That it is a number does not say whether Python calls it an int or a float.
+        kind_said = "" if kind == "number" else f", not {kind}"
+        words = "expected str, bytes or os.PathLike object" if write.how == "putenv" else "str expected"
+        error = f"TypeError: {words}{kind_said}"
         meant = _as_text(write)
         # setdefault() does not change a variable that is already set.
         sure = write.how != "setdefault" and write.handler_for("TypeError") is None
@@ -194,13 +193,24 @@ def _is_no_string(write: EnvWrite) -> bool:
     return isinstance(write.value, (Const, Seq)) and text_of(write) is None
 
 
+def _type_of(value: Value) -> str:
+    """Return the type of a value as Python's messages name it; ``number`` for one that may be of several types."""
+    if isinstance(value, Seq):
+        return value.kind
+    if isinstance(value, FileValue):
+        return "list" if isinstance(value.value, tuple) else type(value.value).__name__
+    if isinstance(value, Amount):
+        return value.type if value.default is None else type(value.default).__name__
+    return type(value.value).__name__ if isinstance(value, Const) else ""
+
+
 def _is_number(write: EnvWrite) -> bool:
     """True if a variable that takes a number, or a list of numbers, is set to a number in place of its text."""
     if write.name == GROWTH:
         return False
-    value = write.value.value if isinstance(write.value, (Const, FileValue)) else 0
-    is_whole = isinstance(value, int) and not isinstance(value, bool)
-    return is_whole and (isinstance(write.value, Const) or getattr(write.value, "type", "") == "number")
+    if isinstance(write.value, (Const, FileValue)):
+        return isinstance(write.value.value, int) and not isinstance(write.value.value, bool)
+    return isinstance(write.value, Amount) and write.value.type == "number"
 
 
 def _text_of(write: EnvWrite) -> str | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING
 from tfmemlint.interpreter.program import Call, DeviceAt, EnvWrite, Event
 from tfmemlint.interpreter.state.numbering import hides_some, logical_gpus, machine_gpus, with_enough_gpus
 from tfmemlint.interpreter.values import EACH, Const, Devices, NumberedName, Seq
+from tfmemlint.knowledge.device_names import logical_gpu
 from tfmemlint.knowledge.variables import VISIBLE
 from tfmemlint.model.finding import Finding, Severity, Span
 from tfmemlint.model.intent import Intent, Purpose
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from tfmemlint.interpreter.state import State
     from tfmemlint.interpreter.values import Value
 
-_NAME = re.compile(r"(?:/job:\w+)?(?:/replica:\d+)?(?:/task:\d+)?/?(?:device:)?gpu:(\d+)", re.IGNORECASE)
 _REPORTS = (
     "tf.config.experimental.get_memory_info",
     "tf.config.experimental.reset_memory_stats",
@@ -125,19 +124,17 @@ class DeviceIndexOutOfRange(Rule):
         if place is None:
             return
         if isinstance(place.value, NumberedName):
-            if call.name in (*_REPORTS, *_PLACES) and _NAME.fullmatch(f"{place.value.prefix}0"):
+            if call.name in (*_REPORTS, *_PLACES) and logical_gpu(f"{place.value.prefix}0") is not None:
                 yield from self._numbered(program, call, place, place.value)
             return
         names = place.value.items if isinstance(place.value, Seq) else (place.value,)
         for name in names:
             text = name.value if isinstance(name, Const) else None
-            match = _NAME.fullmatch(text) if isinstance(text, str) else None
-            if match is None:
+            number = logical_gpu(text)
+            if number is None:
                 continue
             error = f"ValueError: No matching devices found for {text!r}" if call.name in _REPORTS else ""
-            found = list(
-                self._judge(program, call, by_env, int(match[1]), place.span, error, "logical", str(text), names)
-            )
+            found = list(self._judge(program, call, by_env, number, place.span, error, "logical", str(text), names))
             if found:
                 yield from found[:1]
                 return
@@ -331,9 +328,9 @@ def _first_and_count(state: State) -> tuple[int, int | None]:
 def _numbers_in(place: Value) -> Iterator[int]:
     """Yield the numbers of the GPUs that an argument names."""
     for name in place.items if isinstance(place, Seq) else (place,):
-        match = _NAME.fullmatch(name.value) if isinstance(name, Const) and isinstance(name.value, str) else None
-        if match is not None:
-            yield int(match[1])
+        number = logical_gpu(name.value) if isinstance(name, Const) else None
+        if number is not None:
+            yield number
 
 
 def _left(state: State, by_env: bool, kind: str) -> _Left | None:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from tfmemlint.interpreter.values import Const, Device, DeviceName, Devices, NumberedName, Seq, Value
+from tfmemlint.knowledge.device_names import gpus_meant
 from tfmemlint.model.finding import Finding, Severity, Span
 from tfmemlint.model.intent import Intent, Purpose
 from tfmemlint.model.records import dataclass
@@ -25,11 +26,6 @@ _SEVERAL = {
 }
 """Functions that take a list of devices."""
 _PART = re.compile(r"(?P<type>[A-Za-z]+):?(?P<numbers>[0-9]+(?:,[0-9]+)*)?")
-_MEANT = re.compile(
-    r"/?(?:(?:physical_)?device:)?(?P<type>(?:xla_)?gpu|cuda|nvidia|)[:_]?(?P<numbers>[0-9]+(?: ?, ?[0-9]+)*)?",
-    re.IGNORECASE,
-)
-"""A name that likely means a GPU: ``cuda:0``, ``gpu0``, ``1``, ``/physical_device:GPU:0``, ``/gpu:0,1``."""
 _RIGHT = re.compile(
     r"/?(?:gpu|device:gpu:[0-9]+|gpu:[0-9]+|device:xla_gpu:[0-9]+|gpu:\*|device:gpu:\*|)", re.IGNORECASE
 )
@@ -264,11 +260,8 @@ def _attribute(text: str) -> str:
 
 
 def _names(text: str) -> tuple[str, ...]:
-    """Return the names of the GPUs that a text likely means; () where it means something else."""
-    meant = _MEANT.fullmatch(text)
-    if meant is None or not (meant["type"] or text.isdecimal()):
-        return ()
-    return tuple(f"GPU:{int(number)}" for number in (meant["numbers"] or "0").split(","))
+    """Return the right names of the GPUs that a text likely means; () where it means something else."""
+    return tuple(f"GPU:{number}" for number in gpus_meant(text))
 
 
 def _index(device: Device) -> int | None:

@@ -51,6 +51,15 @@ def run_tool(cwd: Path, arguments: Sequence[str], stdin: bytes = b"") -> subproc
     return subprocess.CompletedProcess(command, code, out, err)
 
 
+def merged_report(folder: Path, path: str, output_format: str) -> subprocess.CompletedProcess[bytes]:
+    """Run ``merge`` over a report of ``path``, in ``output_format``; it has findings, so it ends with 1."""
+    report = folder / "report.json"
+    report.write_bytes(run_tool(folder, ["check", "--output-format", "json", path]).stdout)
+    done = run_tool(folder, ["merge", "--output-format", output_format, str(report)])
+    assert done.returncode == 1, done.stderr
+    return done
+
+
 class _Server:
     _current: _Server | None = None
 

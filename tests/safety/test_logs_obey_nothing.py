@@ -16,7 +16,7 @@ from xml.etree import ElementTree as Xml
 import pytest
 
 from tests.safety.test_names_are_harmless import COMMANDS
-from tests.tool_server import run_tool
+from tests.tool_server import merged_report, run_tool
 from tfmemlint.reporters.diff import print_diff, unified_diff
 from tfmemlint.reporters.formats import FORMATS
 from tfmemlint.reporters.paint import painter, printable
@@ -91,11 +91,7 @@ def test_no_line_of_verify_commands(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("output_format", [name for name in FORMATS if name != "corrections"])
 def test_no_line_of_a_merged_report_commands(output_format: str, tree: tuple[Path, str]) -> None:
-    folder, path = tree
-    report = folder / "report.json"
-    report.write_bytes(run_tool(folder, ["check", "--output-format", "json", path]).stdout)
-    done = run_tool(folder, ["merge", "--output-format", output_format, str(report)])
-    assert done.returncode == 1, done.stderr
+    done = merged_report(*tree, output_format)
     assert not obeyed(done.stdout + b"\n" + done.stderr, [output_format])
 
 

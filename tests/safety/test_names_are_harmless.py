@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.tool_server import run_tool
+from tests.tool_server import merged_report, run_tool
 from tfmemlint.reporters.diff import unified_diff
 from tfmemlint.reporters.formats import FORMATS
 
@@ -99,11 +99,7 @@ def test_no_name_acts_in_a_page(command: tuple[str, ...], tree: tuple[Path, str]
 
 @pytest.mark.parametrize("output_format", [name for name in FORMATS if name != "corrections"])
 def test_no_name_in_a_merged_report_acts(output_format: str, tree: tuple[Path, str]) -> None:
-    folder, path = tree
-    report = folder / "report.json"
-    report.write_bytes(run_tool(folder, ["check", "--output-format", "json", path]).stdout)
-    done = run_tool(folder, ["merge", "--output-format", output_format, str(report)])
-    assert done.returncode == 1, done.stderr
+    done = merged_report(*tree, output_format)
     for shown in (done.stdout, done.stderr):
         assert not [sign for sign in FORBIDDEN if sign in shown], shown
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from dataclasses import replace
 
 from tfmemlint.intents import StatedIntent
@@ -11,6 +10,7 @@ from tfmemlint.interpreter.program import Call, Store
 from tfmemlint.interpreter.state import ConfigEffect, device_key
 from tfmemlint.interpreter.state.numbering import logical_gpus
 from tfmemlint.interpreter.values import EACH, Amount, Const, Device
+from tfmemlint.knowledge.device_names import logical_gpu
 from tfmemlint.knowledge.functions import GROWTH_REFUSED, SET_VISIBLE
 from tfmemlint.model.intent import Purpose
 from tfmemlint.plans.conflicts import beyond, granted, hidden, lost_again, overruled, same, voided, words_of
@@ -62,21 +62,18 @@ def no_such_logical_gpu(call: Call, run: EntryRun) -> Prediction | None:
     """Return a failure for a report on a logical GPU that the program does not have with so many GPUs."""
     place = call.value(0, "device")
     text = place.value if isinstance(place, Const) else None
-    named = _LOGICAL.fullmatch(text) if isinstance(text, str) else None
-    if named is None or not run.count:
+    number = logical_gpu(text)
+    if number is None or not run.count:
         return None
     there = logical_gpus(replace(call.state, max_gpus=run.count))
-    if there is None or int(named[1]) < there.count:
+    if there is None or number < there.count:
         return None
     exception = ("ValueError", f"No matching devices found for {text!r}")
     last = f"the last one is GPU:{there.count - 1}" if there.count else "none is visible"
-    words = f"fails: there is no logical GPU {named[1]}, {last}"
+    words = f"fails: there is no logical GPU {number}, {last}"
     return Prediction(
         PredictionKind.FAILS, "value", words, (f"TensorFlow raises {': '.join(exception)}",), exception=exception
     )
-
-
-_LOGICAL = re.compile(r"/?(?:device:)?gpu:(\d+)", re.IGNORECASE)
 
 
 def _own_function(call: Call, run: EntryRun) -> Prediction | None:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-import re
 from typing import Any
 
-_COMMAND = re.compile(r"##(?=[A-Za-z]{0,20}\[)")
+from tfmemlint.reporters.paint import COMMAND
 
 
 def json_text(data: Any, *, indent: int | None = 2) -> str:
@@ -19,4 +18,4 @@ def json_text(data: Any, *, indent: int | None = 2) -> str:
     """
     text = json.dumps(data, indent=indent, allow_nan=False)
     # Two of these signs stand in a string only.
-    return _COMMAND.sub(r"#\\u0023", text) if "##" in text else text
+    return COMMAND.sub(r"#\\u0023", text) if "##" in text else text

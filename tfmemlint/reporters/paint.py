@@ -10,6 +10,11 @@ import unicodedata
 from collections.abc import Callable, Iterable
 from typing import IO, NamedTuple
 
+from tfmemlint.model.patterns import late_pattern
+
+COMMAND = late_pattern(r"##(?=[A-Za-z]{0,20}\[)")
+"""The beginning of a command that a CI system obeys anywhere in a line of a log: ``##[error]``, ``##vso[...]``."""
+
 STYLES = {
     "error": "bold red",
     "warning": "bold yellow",
@@ -54,9 +59,7 @@ def without_commands(line: str) -> str:
     Source: https://github.com/actions/runner/blob/main/src/Runner.Common/ActionCommand.cs
     """
     if "##" in line:
-        import re
-
-        line = re.sub(r"##(?=[A-Za-z]{0,20}\[)", r"#\\x23", line)
+        line = COMMAND.sub(r"#\\x23", line)
     if "::" in line and (begun := line.lstrip()).startswith("::"):
         line = f"{line[: -len(begun)]}\\x3a{begun[1:]}"
     return line

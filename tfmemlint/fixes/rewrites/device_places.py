@@ -11,14 +11,13 @@ import libcst as cst
 from tfmemlint.fixes.rewrites import render_intent
 from tfmemlint.fixes.unused_imports import drop_imports
 from tfmemlint.fixes.withheld import Withheld
+from tfmemlint.knowledge.device_names import BEFORE_NUMBER
 
 if TYPE_CHECKING:
     from tfmemlint.fixes.editor import Editor
     from tfmemlint.model.finding import Finding
 
-_NUMBERED = re.compile(
-    r"""^([fF]["'])/?(?:(?:physical_)?device:)?(?:xla_)?(?:gpu|cuda|nvidia)[:_]?(?=\{)""", re.IGNORECASE
-)
+_QUOTE = re.compile(r"""[fF]["']""")
 
 
 def name_devices(editor: Editor, finding: Finding) -> None:
@@ -37,9 +36,11 @@ def name_devices(editor: Editor, finding: Finding) -> None:
         each = "name" if form == "texts" else "gpu"
         new = f"[{part}.replace({editor.quoted('/physical_device:')}, {editor.quoted('')}) for {each} in {code}]"
     elif form == "numbered":
-        new = _NUMBERED.sub(r"\1GPU:", code)
-        if new == code:
+        quote = _QUOTE.match(code)
+        before = BEFORE_NUMBER.match(code, quote.end()) if quote is not None else None
+        if quote is None or before is None or code[before.end()] != "{":
             raise Withheld("the name is made elsewhere")
+        new = f"{quote[0]}GPU:{code[before.end() :]}"
     elif form == "device":
         index = finding.details["index"]
         new = render_intent.logical_name(code.removesuffix(".name"), index, guarded=True, editor=editor)

@@ -12,6 +12,8 @@ from tfmemlint.fixes.withheld import Withheld
 from tfmemlint.model.finding import Finding, Span
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from tfmemlint.fixes.editor import Editor
 
 
@@ -92,17 +94,7 @@ def set_value(editor: Editor, finding: Finding) -> None:
         raise Withheld("the place of its value isn't known")
     value = editor.expression_at(given)
     if details["kind"] == "type":
-        if not isinstance(value, (cst.Integer, cst.UnaryOperation, cst.List, cst.Tuple)) and editor.code(value) not in (
-            "True",
-            "False",
-        ):
-            if not number:
-                raise Withheld(f"{editor.code(value)} is set elsewhere")
-            editor.replace(value, f"str({editor.code(value)})")
-            set_applicability(editor, "Make it a string", caught=details["caught"])
-            return
-        editor.replace(value, editor.quoted(meant))
-        set_applicability(editor, f"Set it to the string {meant!r}", caught=details["caught"])
+        _make_string(editor, value, details)
         return
     if details["contrary"]:
         raise Withheld("the program sets growth itself, and the variable would override it: which is intended?")
@@ -113,6 +105,20 @@ def set_value(editor: Editor, finding: Finding) -> None:
         editor.safe(message)
     else:
         editor.unsafe(message)
+
+
+def _make_string(editor: Editor, value: cst.BaseExpression, details: Mapping[str, object]) -> None:
+    """Write the string that a value of another type means, or ``str(...)`` around a number that is not written here."""
+    code, caught = editor.code(value), bool(details["caught"])
+    literal_types = (cst.Integer, cst.UnaryOperation, cst.List, cst.Tuple)
+    if isinstance(value, literal_types) or code in ("True", "False"):
+        editor.replace(value, editor.quoted(str(details["meant"])))
+        set_applicability(editor, f"Set it to the string {details['meant']!r}", caught=caught)
+    elif details["number"]:
+        editor.replace(value, f"str({code})")
+        set_applicability(editor, "Make it a string", caught=caught)
+    else:
+        raise Withheld(f"{code} is set elsewhere")
 
 
 def split_settings(editor: Editor, finding: Finding) -> None:
