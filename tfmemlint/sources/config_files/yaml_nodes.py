@@ -85,15 +85,29 @@ def documents(text: str) -> Iterator[Node]:
     loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     depth = 0
     events: Iterator[Any] = yaml.parse(text, Loader=loader)
-    for event in events:
+    for event in _not_too_deep(events):
         depth += isinstance(event, yaml.CollectionStartEvent)
         depth -= isinstance(event, yaml.CollectionEndEvent)
         if depth > _MAX_DEPTH:
             # PyYAML's C part goes down by recursion: the process would end where its stack does.
-            raise ParserError(None, None, "it is nested too deeply", event.start_mark)
+            raise _too_deep(event.start_mark)
     for node in yaml.compose_all(text, Loader=loader):
         if node is not None:
             yield node
+
+
+def _not_too_deep(events: Iterator[Any]) -> Iterator[Any]:
+    """Yield the events; where a release of PyYAML has a limit of its own (6.0.4 has), it is called what ours is."""
+    try:
+        yield from events
+    except yaml.MarkedYAMLError as error:
+        if "nesting depth" in (error.problem or ""):
+            raise _too_deep(error.problem_mark) from None
+        raise
+
+
+def _too_deep(mark: Any) -> ParserError:
+    return ParserError(None, None, "it is nested too deeply", mark)
 
 
 def pairs(node: Node, left: list[None] | None = None) -> list[tuple[Node, Node]]:
