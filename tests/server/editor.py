@@ -20,7 +20,9 @@ class Editor:
 
     Attributes:
         client: the client of the protocol. root: the folder. texts: of the documents that are open, by their names.
+        versions: the numbers of these texts. Diagnostics of an older text are not shown, as in other editors.
         published: the last diagnostics of each document, with the number of times that they came.
+        answered: the name of each text for which diagnostics came, with its number.
     """
 
     def __init__(self, root: Path) -> None:
@@ -29,6 +31,7 @@ class Editor:
         self.texts: dict[str, str] = {}
         self.versions: dict[str, int] = {}
         self.published: dict[str, tuple[int, Sequence[types.Diagnostic]]] = {}
+        self.answered: list[tuple[str, int | None]] = []
         self.messages: list[str] = []
         self._news = asyncio.Condition()
 
@@ -36,6 +39,9 @@ class Editor:
 
         @feature(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)  # type: ignore[untyped-decorator]
         async def publish(params: types.PublishDiagnosticsParams) -> None:
+            self.answered.append((params.uri, params.version))
+            if params.version is not None and params.version < self.versions.get(params.uri, 0):
+                return
             async with self._news:
                 number = self.published.get(params.uri, (0, ()))[0]
                 self.published[params.uri] = number + 1, params.diagnostics
@@ -92,12 +98,27 @@ class Editor:
         return await self.after(name, lambda: self.type(name, text))
 
     async def after(self, name: str, do: Callable[[], None]) -> Sequence[types.Diagnostic]:
-        """Do something, and return the diagnostics of a document that come then."""
+        """Do something, and return the diagnostics of a document that come then.
+
+        They may be those of a check that was under way, unless it gives the document another text: then use `shows`.
+        """
         uri = self.uri(name)
         number = self.published.get(uri, (0, ()))[0]
         do()
         await self.until(lambda: self.published.get(uri, (0, ()))[0] > number)
         return self.published[uri][1]
+
+    async def shows(self, name: str, expected: object, seen: Callable[[Sequence[types.Diagnostic]], object]) -> None:
+        """Wait until the diagnostics of a document are those expected.
+
+        Raises:
+            AssertionError: they never are.
+        """
+        uri = self.uri(name)
+        try:
+            await self.until(lambda: uri in self.published and seen(self.published[uri][1]) == expected)
+        except asyncio.TimeoutError:
+            raise AssertionError(f"{name}: {seen(self.published[uri][1])}, and not {expected}") from None
 
     async def until(self, holds: Callable[[], bool]) -> None:
         """Wait until something that the server sends makes a condition true."""

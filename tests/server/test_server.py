@@ -77,14 +77,16 @@ def test_other_files_count_from_disk_and_from_open_texts(root: Path) -> None:
         assert codes(await editor.open("helper.py", HELPER)) == []
         late = [(5, "TFM101")]
         (root / "main.py").write_text(MAIN)
-        found = await editor.after("helper.py", lambda: _saved(editor, "helper.py"))
-        assert codes(found) == late
+        _saved(editor, "helper.py")
+        await editor.shows("helper.py", late, codes)
+        found = editor.published[editor.uri("helper.py")][1]
         (related, *_) = found[0].related_information or ()
         assert (related.location.uri, related.location.range.start.line) == (editor.uri("main.py"), 4)
         # What is typed in main.py counts before it is saved.
-        changed = await editor.after("helper.py", lambda: _open(editor, "main.py", MAIN_IN_ORDER))
-        assert codes(changed) == []
-        assert codes(await editor.after("helper.py", lambda: editor.type("main.py", MAIN))) == late
+        _open(editor, "main.py", MAIN_IN_ORDER)
+        await editor.shows("helper.py", [], codes)
+        editor.type("main.py", MAIN)
+        await editor.shows("helper.py", late, codes)
 
     edit_in(root, use)
 
@@ -92,10 +94,9 @@ def test_other_files_count_from_disk_and_from_open_texts(root: Path) -> None:
 def test_what_a_file_brings_about_is_shown_where_it_happens(root: Path) -> None:
     async def use(editor: Editor) -> None:
         await editor.open("main.py", MAIN)
-        helper = editor.uri("helper.py")
-        await editor.until(lambda: codes(editor.published.get(helper, (0, ()))[1]) == [(5, "TFM101")])
+        await editor.shows("helper.py", [(5, "TFM101")], codes)
         await editor.change("main.py", MAIN_IN_ORDER)
-        await editor.until(lambda: codes(editor.published[helper][1]) == [])
+        await editor.shows("helper.py", [], codes)
 
     edit_in(root, use)
 
@@ -133,11 +134,11 @@ def test_a_quick_fix_in_another_file(root: Path) -> None:
     async def use(editor: Editor) -> None:
         await editor.open("main.py", MAIN)
         await editor.open("helper.py", HELPER)
-        await editor.until(lambda: codes(editor.published[editor.uri("helper.py")][1]) == [(5, "TFM101")])
+        await editor.shows("helper.py", [(5, "TFM101")], codes)
         fixes = [action for action in await editor.actions("helper.py", 5) if "silence" not in action.title]
         assert [list(action.edit.changes or ()) for action in fixes if action.edit] == [[editor.uri("main.py")]]
         await editor.change("main.py", editor.applied("main.py", fixes[0].edit))
-        await editor.until(lambda: codes(editor.published[editor.uri("helper.py")][1]) == [])
+        await editor.shows("helper.py", [], codes)
 
     edit_in(root, use)
 
@@ -148,7 +149,7 @@ def test_a_program_that_is_not_on_disk_yet(root: Path) -> None:
     async def use(editor: Editor) -> None:
         await editor.open("helper.py", HELPER)
         await editor.open("main.py", MAIN)
-        await editor.until(lambda: codes(editor.published[editor.uri("helper.py")][1]) == [(5, "TFM101")])
+        await editor.shows("helper.py", [(5, "TFM101")], codes)
         fixes = [action for action in await editor.actions("helper.py", 5) if "silence" not in action.title]
         assert "setup()\nx =" in editor.applied("main.py", fixes[0].edit)
 
@@ -222,7 +223,8 @@ def test_closing_takes_the_diagnostics_away(root: Path) -> None:
         assert await editor.open("late.py", LATE)
         document = types.TextDocumentIdentifier(editor.uri("late.py"))
         params = types.DidCloseTextDocumentParams(document)
-        assert await editor.after("late.py", lambda: editor.client.text_document_did_close(params)) == ()
+        editor.client.text_document_did_close(params)
+        await editor.shows("late.py", [], codes)
 
     edit_in(root, use)
 
@@ -241,13 +243,28 @@ def test_settings_of_the_editor_and_of_the_project(root: Path) -> None:
         assert codes(await editor.open("numbers.py", NUMBERS)) == []
         assert codes(await editor.open("left_out.py", LATE)) == []
         (root / "tfmemlint.toml").write_text('select = ["NOTHING"]\n')
-        assert codes(await editor.after("late.py", lambda: _saved(editor, "late.py"))) == []
+        _saved(editor, "late.py")
+        await editor.shows("late.py", [], codes)
         await editor.until(lambda: bool(editor.messages))
         assert "NOTHING" in editor.messages[0]
         (root / "tfmemlint.toml").write_text("")
-        assert codes(await editor.after("late.py", lambda: _saved(editor, "late.py"))) == [(4, "TFM101")]
+        _saved(editor, "late.py")
+        await editor.shows("late.py", [(4, "TFM101")], codes)
 
     edit_in(root, use_project)
+
+
+def test_diagnostics_name_the_text_that_they_are_of(root: Path) -> None:
+    async def use(editor: Editor) -> None:
+        await editor.open("late.py", LATE)
+        await editor.change("late.py", CLEAN)
+        late, helper = editor.uri("late.py"), editor.uri("helper.py")
+        assert [version for uri, version in editor.answered if uri == late] == [1, 2]
+        await editor.open("main.py", MAIN)
+        await editor.shows("helper.py", [(5, "TFM101")], codes)
+        assert {version for uri, version in editor.answered if uri == helper} == {None}, "it is not open"
+
+    edit_in(root, use)
 
 
 def test_the_last_of_many_changes_counts(root: Path) -> None:

@@ -119,8 +119,14 @@ class Server(LanguageServer):
             found[gone] = []
         for name, listed in found.items():
             if name == uri or name in document.cells or not self._is_open(name):
-                self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(name, listed))
+                self.text_document_publish_diagnostics(
+                    types.PublishDiagnosticsParams(name, listed, self._version_of(name))
+                )
         self._shown[uri] = {name for name, listed in found.items() if listed or name == uri}
+
+    def _version_of(self, uri: str) -> int | None:
+        """Return the editor's number of the text of an open document: by it the editor knows what comes too late."""
+        return self.workspace.text_documents[uri].version if self._is_open(uri) else None
 
     def _is_open(self, uri: str) -> bool:
         return uri in self.workspace.text_documents
