@@ -120,7 +120,7 @@ class MadeUpArgument(Rule):
         if unit == "auto":
             unit = unit_of(argument)
         value = argument.value.value if isinstance(argument.value, Const) else None
-        meant = next((name for name in MEANT.get(keyword, ()) if name in known and name not in given), "")
+        meant = next((name for name in _meant(keyword) if name in known and name not in given), "")
         taken = ", ".join(name for name in known if name != "*")
         intent, advice = None, "Use memory_limit, in MiB" if unit else (f"Use {meant}" if meant else "")
         if unit:
@@ -210,3 +210,10 @@ class MadeUpArgument(Rule):
             call_arguments.rename_keyword(editor, call, finding)
         else:
             call_arguments.replace_limit_keyword(editor, call, finding)
+
+
+def _meant(keyword: str) -> tuple[str, ...]:
+    """Return the arguments that a keyword may stand for; TensorFlow puts ``experimental_`` before some names."""
+    prefix = "experimental_"
+    other = keyword.removeprefix(prefix) if keyword.startswith(prefix) else prefix + keyword
+    return (*MEANT.get(keyword, ()), other)

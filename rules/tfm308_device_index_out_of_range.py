@@ -106,9 +106,10 @@ class DeviceIndexOutOfRange(Rule):
             if isinstance(event, DeviceAt):
                 error = "IndexError: list index out of range"
                 if event.beyond:
-                    yield from self._beyond(program, event, event.key, error, event.text, f"{event.text}[...]")
+                    text = f"{event.text}[...]"
+                    yield from self._beyond(program, event, event.beyond, event.key, error, event.text, text)
                 elif event.kind == "visible":
-                    yield from self._beyond(program, event, event.key, error, f"{event.text}", f"{event.text}[...]")
+                    yield from self._beyond(program, event, 0, event.key, error, event.text, f"{event.text}[...]")
                 elif event.index >= 0 and event.of is not None:
                     found = self._judge(program, event, by_env, event.index, event.key, error, event.kind)
                     trace = file_trace(event.of, event, event.key)
@@ -146,7 +147,7 @@ class DeviceIndexOutOfRange(Rule):
         if index.offset > 0:
             if index.device.kind == "logical" or not call.state.limits:
                 # A GPU that is split has several numbers.
-                yield from self._beyond(program, call, place.span, error, "the list", place.text)
+                yield from self._beyond(program, call, index.offset, place.span, error, "the list", place.text)
             return
         logical, shows = logical_gpus(call.state), call.state.visible.by if call.state.visible is not None else None
         every = index.device.kind == "physical" and index.device.index in (EACH, -1)
@@ -204,9 +205,9 @@ class DeviceIndexOutOfRange(Rule):
             )
 
     def _beyond(
-        self, program: Program, event: Event, span: Span, error: str, listed: str, text: str
+        self, program: Program, event: Event, beyond: int, span: Span, error: str, listed: str, text: str
     ) -> Iterator[Finding]:
-        """A number that is beyond the last device of a list, however many there are."""
+        """A number that is ``beyond`` the last device's, however many there are; 0 where it is a known number."""
         exception = error.partition(":")[0]
         if isinstance(event, DeviceAt) and event.state.max_gpus == 0:
             return
@@ -223,15 +224,18 @@ class DeviceIndexOutOfRange(Rule):
             outcome=_QUIET if quiet else f"{raises} raises {error}",
             advice="Count from 0: range(len(gpus)), enumerate(gpus)",
             notes=() if quiet else handler_notes(event, exception, "the last GPU is never used"),
-            fixable=False,
-            details={"meant": None},
+            fixable=beyond > 0,
+            details={"meant": None, "beyond": beyond, "caught": not quiet and caught, "quiet": quiet},
         )
 
     def fix(self, finding: Finding, editor: Editor) -> None:
-        """Write the number that TensorFlow gives the GPU."""
-        from tfmemlint.fixes.rewrites import env_variables
+        """Write the number that TensorFlow gives the GPU, or count from 0."""
+        from tfmemlint.fixes.rewrites import count_from_zero, env_variables
 
-        env_variables.renumber_gpu(editor, finding)
+        if finding.details.get("beyond"):
+            count_from_zero.count_from_zero(editor, finding)
+        else:
+            env_variables.renumber_gpu(editor, finding)
 
     def _judge(
         self,

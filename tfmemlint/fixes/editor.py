@@ -384,8 +384,12 @@ class Editor(PlaceFinder):
         if isinstance(new, (*plain, cst.List, cst.Dict, cst.Set, cst.Integer, cst.Float, cst.ListComp)):
             return new
         parent = self._tree.parents.get(old)
-        alone = isinstance(parent, (cst.Arg, cst.Assign, cst.AnnAssign, cst.Expr, cst.Return, cst.Element))
+        alone = isinstance(
+            parent, (cst.Arg, cst.Assign, cst.AnnAssign, cst.Expr, cst.Return, cst.Element, cst.While, cst.If)
+        )
         if alone and not isinstance(new, (cst.Tuple, cst.NamedExpr, cst.Yield)):
+            return new
+        if isinstance(parent, (cst.Index, cst.FormattedStringExpression)) and isinstance(new, cst.BinaryOperation):
             return new
         return new.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
 

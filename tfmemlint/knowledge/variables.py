@@ -154,7 +154,7 @@ def judge_value(name: str, value: str) -> BadValue | None:
         meant = next(
             (each for each in known if each.replace("_", "") == word or sorted(each.split("_")) == words),
             "",
-        )
+        ) or next((each for each in known if _is_near(word, each.replace("_", ""))), "")
         return BadValue("allocator", meant)
     if name == VISIBLE:
         return _alike(value) or _visible_value(value)

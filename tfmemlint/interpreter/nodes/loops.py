@@ -11,7 +11,19 @@ from tfmemlint.interpreter.operations.conditions import decide, tell_test
 from tfmemlint.interpreter.operations.iteration import iterate, run_loop
 from tfmemlint.interpreter.operations.protocols import tested
 from tfmemlint.interpreter.registry import visits
-from tfmemlint.interpreter.values import UNKNOWN, Const, Count, Device, DeviceName, Devices, Index, Indices, Ref, Value
+from tfmemlint.interpreter.values import (
+    UNKNOWN,
+    Const,
+    Count,
+    CountPlus,
+    Device,
+    DeviceName,
+    Devices,
+    Index,
+    Indices,
+    Ref,
+    Value,
+)
 
 
 @visits(ast.For, ast.AsyncFor)
@@ -84,7 +96,8 @@ def _runs_as_range(context: Context, node: ast.While) -> bool:
     if counter != name or not isinstance(before, Const) or type(before.value) is not int or node.orelse:
         return False
     names = {part.id for part in ast.walk(bound) if isinstance(part, ast.Name)}
-    if not _is_bound_once(node, name) or "len" not in names:
+    counts = "len" in names or any(isinstance(context.scope.lookup(each), (Count, CountPlus)) for each in names)
+    if not counts or not _is_bound_once(node, name) or not names.isdisjoint(context.bound_names(node.body)):
         return False
     stop = context.evaluate(bound)
     if isinstance(op, (ast.LtE, ast.GtE)):
