@@ -120,6 +120,7 @@ class MemoryLimitUnit(Rule):
     def fix(self, finding: Finding, editor: Editor) -> None:
         """Write bytes, and numbers in quotes, as MiB."""
         from tfmemlint.fixes.rewrites import memory_sizes
+        from tfmemlint.fixes.withheld import Withheld
 
         node, unit = editor.expression_at(finding.span), finding.details["unit"]
         code = editor.code(node)
@@ -128,6 +129,11 @@ class MemoryLimitUnit(Rule):
             kind = "float" if "." in value else "int"
             editor.replace(node, value if code[:1] in "'\"" else f"{kind}({code})")
             editor.safe("Make the limit a number")
+        elif unit == "amount":
+            if code[:1] not in "'\"":
+                raise Withheld(f"{code} is set elsewhere")
+            editor.replace(node, f"{units.amount_in_mib(str(finding.details['value'])):.0f}")
+            editor.unsafe("Write the limit in MiB")
         elif unit == "text":
             editor.replace(node, f"int({code})")
             editor.unsafe("Make the limit a number")
@@ -220,7 +226,12 @@ def _judge(value: object) -> tuple[Severity, str, str, str] | None:
     if isinstance(value, str):
         digits = value.strip().replace(".", "", 1).isdigit()
         outcome = "TensorFlow raises TypeError when the runtime starts: must be real number, not str"
-        return Severity.ERROR, "string" if digits else "", "is a string", outcome
+        return (
+            Severity.ERROR,
+            "string" if digits else "amount" if units.amount_in_mib(value) else "",
+            "is a string",
+            outcome,
+        )
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return None
     if value < 0:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from tfmemlint.interpreter.program import Call, End, RuntimeStart
+from tfmemlint.interpreter.state.numbering import are_limits_hidden, state_where
 from tfmemlint.interpreter.values import Amount, Const, Device, DeviceName, Devices, Index, NumberedName, Seq, Value
 from tfmemlint.knowledge.functions import SET_LOGICAL
-from tfmemlint.model.finding import Finding, Severity
-from tfmemlint.rulekit.explain import attribute_severity, handler_notes, limit_intent, short
+from tfmemlint.model.finding import Finding, Severity, Step
+from tfmemlint.rulekit.explain import attribute_severity, handler_notes, in_line, limit_intent, short
 from tfmemlint.rulekit.rule import Rule
 
 if TYPE_CHECKING:
@@ -22,12 +24,13 @@ class LimitOnNoGpu(Rule):
     What it does
     ------------
     Finds ``set_logical_device_configuration`` (and its older name) whose first argument is a list of devices, a string,
-    a number or a logical device.
+    a number or a logical device; and limits for GPUs that ``set_visible_devices`` hides, where those that stay visible
+    have none.
 
     Why it matters
     --------------
     The function takes one physical device. Anything else raises ``ValueError``, which the usual ``except RuntimeError``
-    does not catch.
+    does not catch. A limit for a hidden GPU is accepted, and limits nothing.
 
     Example
     -------
@@ -90,6 +93,41 @@ class LimitOnNoGpu(Rule):
                     "caught": call.handler_for("ValueError") is not None,
                 },
             )
+
+        yield from self._hidden(program)
+
+    def _hidden(self, program: Program) -> Iterator[Finding]:
+        """Limits for GPUs that are hidden when the runtime starts, or the program ends."""
+        reported: set[Call] = set()
+        for event in program.events:
+            if not (isinstance(event, End) or (isinstance(event, RuntimeStart) and event.what == "context")):
+                continue
+            for setting in event.state.limits.values():
+                call = setting.by
+                here = state_where(event.state, call.guards) if call is not None else None
+                device = call.arg(0, "device") if call is not None else None
+                if call is None or here is None or device is None or call in reported or not are_limits_hidden(here):
+                    continue
+                shows = here.visible.by if here.visible is not None else None
+                if shows is None:
+                    continue
+                reported.add(call)
+                yield self.finding(
+                    program,
+                    call,
+                    f"The limit is set on {device.text}, which {short(shows.name)} {in_line(shows)} hides",
+                    severity=Severity.WARNING,
+                    intent=limit_intent(call),
+                    outcome="Nothing is raised, and the GPU that stays visible has no limit",
+                    advice="Set it for the GPU that stays visible",
+                    trace=(
+                        *call.frames,
+                        Step(call.path, call.span, f"{short(call.name)} on {device.text}"),
+                        *shows.frames,
+                        Step(shows.path, shows.span, "hides it, and leaves another GPU visible"),
+                    ),
+                    fixable=False,
+                )
 
     def fix(self, finding: Finding, editor: Editor) -> None:
         """Call it for each GPU of the list, or for the device itself."""

@@ -43,3 +43,22 @@ def test_a_name_states_its_unit(name: str, unit: str) -> None:
 )
 def test_a_factor_converts_or_scales(unit: str, factor: float, result: str) -> None:
     assert units.converted(unit, units.bits_of_factor(factor)) == result
+
+
+@pytest.mark.parametrize(
+    ("text", "mib"),
+    [
+        ("2GB", 2048),
+        ("1.5 GiB", 1536),
+        ("512MB", 512),
+        ("4g", 4096),
+        ("2048 kB", 2),
+        ("0GB", None),
+        ("4096", None),
+        ("GB", None),
+        ("half", None),
+        ("2 GPUs", None),
+    ],
+)
+def test_an_amount_that_is_a_text(text: str, mib: float | None) -> None:
+    assert units.amount_in_mib(text) == mib

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from tfmemlint.fixes.concrete_tree import syntax_nodes
 from tfmemlint.fixes.rewrites.render_intent import free_name
 from tfmemlint.model.finding import Span
 
@@ -22,8 +23,20 @@ def text_at(editor: Editor, span: object) -> str:
 
 
 def own_statement(editor: Editor, call: cst.CSTNode) -> Statement | None:
-    """Return the statement that consists of ``call`` alone; None if there is none."""
-    return editor.statement_of(call) if isinstance(editor.parent(call), cst.Expr) else None
+    """Return the statement that is ``call`` alone, or gives it a name that nothing reads; None if there is none."""
+    parent = editor.parent(call)
+    alone = isinstance(parent, cst.Expr) or (isinstance(parent, cst.Assign) and _is_unread(editor, parent))
+    return editor.statement_of(call) if alone else None
+
+
+def _is_unread(editor: Editor, assign: cst.Assign) -> bool:
+    """True if a file does nothing with the names that an assignment binds but to bind them."""
+    names = {target.target.value for target in assign.targets if isinstance(target.target, cst.Name)}
+    nodes = syntax_nodes(editor.text)
+    used = {node.id for node in nodes if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Store)}
+    named = {name for node in nodes if isinstance(node, (ast.Global, ast.Nonlocal)) for name in node.names}
+    texts = {node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+    return len(names) == len(assign.targets) and names.isdisjoint(used | named | texts)
 
 
 def set_applicability(editor: Editor, message: str, *, caught: object, doubtful: bool = False) -> None:

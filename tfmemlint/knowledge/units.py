@@ -23,6 +23,8 @@ _WORDS: Mapping[str, str] = {
 }
 _PARTS = late_pattern(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _UNIT = late_pattern(r"b(?:\b|_|ytes?\b|ytes?_)|[kmg]ib|gigs|megs|B\b|Bytes", re.IGNORECASE)
+_AMOUNT = late_pattern(r"([0-9]{1,15}(?:\.[0-9]{1,15})?)\s{0,9}([A-Za-z]{1,9})")
+_LETTERS: Mapping[str, str] = {"k": KIB, "m": MIB, "g": GIB}
 WORDS = {BYTES: "bytes", KIB: "KiB", MIB: "MiB", GIB: "GiB"}
 
 MEMORY_FIELDS: Mapping[str, tuple[str, ...]] = {
@@ -78,3 +80,15 @@ def converted(unit: str, bits: int | None) -> str:
 def factor_to_mib(unit: str) -> int:
     """Return the power of two that an amount in ``unit`` is divided by to be in MiB: 20 for bytes, -10 for GiB."""
     return _BITS[MIB] - _BITS[unit]
+
+
+def amount_in_mib(text: str) -> float | None:
+    """Return an amount that a program has as a text (``2GB``, ``512 MiB``) in MiB; None for any other text.
+
+    In programs a GB is 1024 MB: who writes ``2GB`` for a limit means 2048.
+    """
+    match = _AMOUNT.fullmatch(text.strip())
+    unit = _WORDS.get(match[2].lower()) or _LETTERS.get(match[2].lower()) if match is not None else None
+    if match is None or unit is None:
+        return None
+    return float(match[1]) * 2.0 ** (_BITS[unit] - _BITS[MIB]) or None

@@ -7,11 +7,11 @@ is split into: with physical GPU 1 visible alone, ``GPU:0`` is the only logical 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from tfmemlint.interpreter.state.keys import Guards
-from tfmemlint.interpreter.state.model import Call, State
+from tfmemlint.interpreter.state.keys import Guards, Key
+from tfmemlint.interpreter.state.model import Call, Setting, State
 from tfmemlint.interpreter.values import EACH, Const, Device, Devices, Seq, Value
 from tfmemlint.knowledge.variables import hides_all, shown
 from tfmemlint.model.records import record
@@ -112,21 +112,31 @@ def hides_some(state: State) -> bool:
 
 
 def is_growth_hidden(state: State) -> bool:
-    """True if growth is set on GPUs that are not visible alone, so that the visible ones have none.
+    """True if growth is set on GPUs that are not visible alone, so that the visible ones have none."""
+    return _are_hidden(state, state.growth)
+
+
+def are_limits_hidden(state: State) -> bool:
+    """True if only GPUs that are not visible are limited."""
+    return _are_hidden(state, state.limits)
+
+
+def _are_hidden(state: State, settings: Mapping[Key, Setting]) -> bool:
+    """True if there are settings, all of GPUs that are not visible, and others are.
 
     ``gpus[-1]`` is another GPU than ``gpus[0]`` wherever there is more than one.
     """
-    if state.visible is None or state.visible.either or EACH in state.growth:
+    if state.visible is None or state.visible.either or EACH in settings:
         return False
     shows = state.visible.value
     visible = _numbers_from_either_end(shows)
-    grown = [key for key in state.growth if isinstance(key, int)]
-    if not grown or len(grown) != len(state.growth):
+    numbers = [key for key in settings if isinstance(key, int)]
+    if not numbers or len(numbers) != len(settings):
         return False
     if isinstance(shows, Devices) and shows.skip and visible is None:
-        return all(0 <= key < shows.skip for key in grown)
+        return all(0 <= key < shows.skip for key in numbers)
     return bool(visible) and all(
-        number is not None and _are_two_gpus(state, number, key) for number in visible or () for key in grown
+        number is not None and _are_two_gpus(state, number, key) for number in visible or () for key in numbers
     )
 
 
