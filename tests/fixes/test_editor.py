@@ -6,6 +6,7 @@ import libcst as cst
 import pytest
 
 from tests.fixes.helpers import GROW, editor, span
+from tfmemlint.fixes.concrete_tree import ConcreteTree
 from tfmemlint.fixes.editor import Editor, Withheld
 from tfmemlint.knowledge.releases import Target
 
@@ -256,3 +257,12 @@ def test_a_comment_goes_to_the_end_of_the_statement() -> None:
     one = editor(text)
     one.comment(one.call_at(span(text, GROW)), "why")
     assert one.finish() == f"{GROW}  # noqa: TFM101  # why\n"
+
+
+@pytest.mark.parametrize("operator", ["and", "+", "or"])
+def test_a_chain_of_operators_is_rewritten_or_said_to_be_nested_too_deeply(operator: str) -> None:
+    # LibCST nests each further operand, which Python does for `+` only; both are counted before LibCST is asked.
+    some, many = (f"x = {f' {operator} '.join('a' for _ in range(count))}\n" for count in (280, 320))
+    assert ConcreteTree(some).module.code == some
+    with pytest.raises(Withheld, match="nested more than 300 deep"):
+        ConcreteTree(many)

@@ -32,9 +32,9 @@ MAX_CHARACTERS = 2**20
 """Characters of a text that is rewritten. The concrete parser takes about 10 s and 1 GiB for as many; programs that
 people write have a tenth of it."""
 
-MAX_DEPTH = 500
-"""Syntax nodes within each other. The time of the concrete parser grows with the square of this number: it takes about
-two seconds for 1,500 attributes in a chain. Programs that people write have a tenth of it."""
+MAX_DEPTH = 300
+"""Syntax nodes within each other, as LibCST nests them. It calls itself three times for each, and Python allows 1,000
+calls. Programs that people write have a tenth of it."""
 
 MIN_BLANK_ROWS = 100
 """Blank rows around the code of a text from which on they are left out of its tree."""
@@ -44,14 +44,17 @@ def _is_deep(text: str) -> bool:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            level: list[ast.AST] = [ast.parse(text)]
+            pending: list[tuple[ast.AST, int]] = [(ast.parse(text), 0)]
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
-    for _ in range(MAX_DEPTH):
-        level = [child for node in level for child in ast.iter_child_nodes(node)]
-        if not level:
-            return False
-    return True
+    while pending:
+        node, depth = pending.pop()
+        if depth >= MAX_DEPTH:
+            return True
+        # One node to Python, `a and b and c` is nested by LibCST as `a + b + c` is.
+        below = depth + (len(node.values) - 1 if isinstance(node, ast.BoolOp) else 1)
+        pending.extend((child, below) for child in ast.iter_child_nodes(node))
+    return False
 
 
 class ConcreteTree:
