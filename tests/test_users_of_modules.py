@@ -108,3 +108,19 @@ def test_the_cache_keeps_the_ways(capsys: pytest.CaptureFixture[str], monkeypatc
     monkeypatch.setenv("TFMEMLINT_CACHE_DIR", str(Path("cache").absolute()))
     first = _checked(capsys, ".")
     assert _checked(capsys, ".") == first != "[]\n"
+
+
+def test_a_program_with_the_same_defect_elsewhere_does_not_make_the_module_right(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    grow = 'gpus = tf.config.list_physical_devices("GPU")\n{0}tf.config.experimental.set_memory_growth(gpus[0], True)\n'
+    Path("nets.py").write_text(
+        "import tensorflow as tf\n\n\ndef build():\n    " + grow.format("    ") + "    return tf.zeros([2])\n"
+    )
+    Path("load.py").write_text("import nets\n\nnets.build()\n")
+    Path("detect.py").write_text("import tensorflow as tf\n\nimport nets\n\n" + grow.format("") + "nets.build()\n")
+    found = json.loads(_checked(capsys, "nets.py", "load.py", "detect.py"))
+    assert [(Path(one["filename"]).name, one["location"]["row"], one["code"]) for one in found] == [
+        ("detect.py", 6, "TFM402"),
+        ("nets.py", 6, "TFM402"),
+    ]

@@ -73,8 +73,11 @@ class _Placing:
         self.tests = {number for number, program in enumerate(programs) if program.entry.kind is Kind.TEST}
         self.wrong: dict[tuple[str, str, Span], set[tuple[int, Frames]]] = {}
         """For each code and place, the ways on which that is found."""
+        self.having: dict[str, set[int]] = {}
+        """For each code, the numbers of the programs in which that is found somewhere."""
         for number, program in enumerate((*programs, *alone)):
             for finding in program.findings:
+                self.having.setdefault(finding.code, set()).add(number)
                 if finding.way is not None:
                     key = (finding.code, finding.path, finding.way.span)
                     self.wrong.setdefault(key, set()).add((number, _frames(finding)))
@@ -122,12 +125,12 @@ class _Placing:
             return None
         at = (finding.path, finding.way.span)
         wrong = self.wrong[(finding.code, finding.path, finding.way.span)]
-        # In a test it is not known what has started the runtime before.
         late = "parting" in finding.details
+        # In a test it is not known what has started the runtime before. A program that has another defect of the same
+        # rule is told of that one first: it does not show that the module is right.
+        unsure = self.tests if late else self.having[finding.code]
         right = {
-            frames
-            for number, frames in self.ways.get(at, ())
-            if (number, frames) not in wrong and not (late and number in self.tests)
+            frames for number, frames in self.ways.get(at, ()) if (number, frames) not in wrong and number not in unsure
         }
         if not right:
             return None
