@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -29,6 +30,8 @@ class KerasTensorflowBackend(Rule):
     What it does
     ------------
     Finds imports of ``keras.backend.tensorflow_backend``, the module in which Keras up to 2.3 had its session.
+
+    An import in a ``try`` that handles the error is none where no session is in the block: it is for old releases.
 
     Why it matters
     --------------
@@ -68,6 +71,8 @@ class KerasTensorflowBackend(Rule):
         for use in program.of(Use):
             if use.probed or use.origin != "import" or not f"{use.name}.".startswith(f"{KERAS_BACKEND}."):
                 continue
+            if use.handler_for("ImportError") is not None and _only_patches(program, use):
+                continue
             error = "ModuleNotFoundError"
             yield self.finding(
                 program,
@@ -85,3 +90,39 @@ class KerasTensorflowBackend(Rule):
         from tfmemlint.fixes.rewrites import call_arguments
 
         call_arguments.drop_import(editor, finding)
+
+
+def _only_patches(program: Program, use: Use) -> bool:
+    """Return True if the ``try`` block around an import configures no session and binds nothing that others use."""
+    if use.path != program.source.path:
+        return False
+    blocks = [
+        node.body
+        for node in ast.walk(program.tree)
+        if isinstance(node, ast.Try) and node.body[0].lineno <= use.span.row <= (node.body[-1].end_lineno or 0)
+    ]
+    if not blocks:
+        return False
+    block = min(blocks, key=lambda body: (body[-1].end_lineno or 0) - body[0].lineno)
+    own = [
+        *block,
+        *(node for node in ast.walk(program.tree) if isinstance(node, ast.FunctionDef) and _bound_in([node])),
+    ]
+    inside = {id(node) for statement in own for node in ast.walk(statement)}
+    bound = _bound_in(block)
+    words = " ".join(program.source.lines[block[0].lineno - 1 : block[-1].end_lineno])
+    return "ession" not in words and not any(
+        isinstance(node, ast.Name) and node.id in bound and id(node) not in inside for node in ast.walk(program.tree)
+    )
+
+
+def _bound_in(statements: list[ast.stmt]) -> set[str]:
+    """Return the names that imports of Keras' old backend bind."""
+    return {
+        (name.asname or name.name).partition(".")[0]
+        for statement in statements
+        for node in ast.walk(statement)
+        if (isinstance(node, ast.Import) and any(name.name.endswith("tensorflow_backend") for name in node.names))
+        or (isinstance(node, ast.ImportFrom) and (node.module or "").startswith("keras.backend"))
+        for name in node.names
+    }

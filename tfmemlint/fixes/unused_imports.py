@@ -15,11 +15,19 @@ if TYPE_CHECKING:
 
 
 def drop_imports(editor: Editor, doomed: Iterable[cst.CSTNode], new: str) -> None:
-    """Remove the module's imports that only ``doomed`` code uses; ``new`` is the code that replaces it."""
+    """Remove the imports of the module, and of the blocks that ``doomed`` code stands in, that only this code uses;
+    ``new`` is the code that replaces it."""
+    doomed = list(doomed)
     going = {node for gone in doomed for node in walk(gone)}
     read = {node.value for node in going if isinstance(node, cst.Name) and is_variable(editor, node)}
     kept = {node.id for node in ast.walk(ast.parse(new)) if isinstance(node, ast.Name)}
-    lines = [line.body[0] for line in editor.module.body if isinstance(line, cst.SimpleStatementLine)]
+    blocks: list[cst.Module | cst.IndentedBlock] = [editor.module]
+    for gone in doomed:
+        home = editor.parent(gone)
+        if isinstance(home, cst.IndentedBlock):
+            blocks.append(home)
+    every = dict.fromkeys(line for block in blocks for line in block.body if line not in going)
+    lines = [line.body[0] for line in every if isinstance(line, cst.SimpleStatementLine)]
     imports = [line for line in lines if isinstance(line, (cst.Import, cst.ImportFrom))]
     for node in walk(editor.module):
         if isinstance(node, cst.Name) and node not in going and not _in_import(editor, node):

@@ -50,19 +50,31 @@ def _differs_from_in_force(context: Context, in_force: Setting | None, wanted: V
         return None if ways[0] is not None and UNKNOWN in (wanted, ways[0].value) else True
     here = (*context.guards, *(phase.guards or ()))
     setters = [way.by.guards for way in ways if way is not None and way.by is not None and way.by.guards]
+    again = bool(setters) and any(_is_set_here(context, way.by) for way in ways if way is not None and way.by)
     found: set[bool | None] = set()
     for way in ways:
         if way is None:
             if any(set(guards) <= set(here) for guards in setters):
                 # Where the runtime has started it was set as well.
                 continue
-            found.add(True)
+            # The same statement runs once more: a condition that it stands under now most likely held before, too.
+            found.add(None if again else True)
         elif not any((text, not outcome) in here for text, outcome in (way.by.guards if way.by else ())):
             found.add(None if UNKNOWN in (wanted, way.value) else way.value != wanted)
     if found == {True}:
         return True
     known = phase.has is Tri.YES or bool(phase.guards)
     return False if True in found and known else None
+
+
+def _is_set_here(context: Context, by: Call) -> bool:
+    """Return True if an earlier call is of the statement that runs now."""
+    statement = context.statement
+    return (
+        statement is not None
+        and by.path == context.source.path
+        and by.span.row in range(context.span(statement).row, context.span(statement).end_row + 1)
+    )
 
 
 def setting_in_force(context: Context, table: Mapping[Key, Setting], key: Key) -> Setting | None:
