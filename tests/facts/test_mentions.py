@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tfmemlint.facts import reach
-from tfmemlint.facts.mentions import CONFIGURES, Leading, Mentions, Piece
+from tfmemlint.facts.leading import Leading
+from tfmemlint.facts.mentions import CONFIGURES, Mentions, Piece
 from tfmemlint.knowledge import configuring
 from tfmemlint.project.name_uses import may_be_of_keras_2
 from tfmemlint.sources import suppressions
@@ -131,6 +132,28 @@ class TestLeading:
     def test_a_function_that_imports_a_module_whose_functions_alone_lead_there(self) -> None:
         text = "def first():\n    import a\n    a.x\n"
         assert leading(a=("def y(): goal()\nx = 1\n", [], []), b=(text, ["a"], ["a"])).of("b") == ([], [])
+
+    def test_a_function_that_imports_what_its_own_module_has_imported(self) -> None:
+        modules = {
+            "p/__init__.py": ("from p import settings\n", ["settings"], ["p/settings.py"]),
+            "p/settings.py": ("x = goal()\n", [], []),
+            "p/nets.py": ("def first():\n    from p import settings\n", ["settings"], ["p/settings.py"]),
+            "train.py": (
+                "import p\ndef second():\n    from p import settings\n",
+                ["p", "settings"],
+                ["p/__init__.py", "p/settings.py"],
+            ),
+            "other.py": ("def third():\n    from p import settings\n", ["settings"], ["p/settings.py"]),
+        }
+        for order in (modules, dict(reversed(modules.items()))):
+            found = leading(**order)
+            assert {key: found.of(key)[0] for key in modules} == {
+                "p/__init__.py": [],
+                "p/settings.py": [],
+                "p/nets.py": [],
+                "train.py": [],
+                "other.py": ["third"],
+            }
 
     def test_a_word_that_is_not_imported_is_something_else(self) -> None:
         found = leading(a=("def first(): goal()", [], []), b=("def second(first): first()", [], ["a"]))

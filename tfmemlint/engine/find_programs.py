@@ -11,7 +11,8 @@ from tfmemlint.engine.config_files import content_of
 from tfmemlint.engine.entry_points import console_entry, library_entry
 from tfmemlint.engine.project_files import FileBytes, any_configures, files_around
 from tfmemlint.engine.settled_programs import SettledPrograms
-from tfmemlint.facts.mentions import Leading, may_configure
+from tfmemlint.facts.leading import Leading
+from tfmemlint.facts.mentions import may_configure
 from tfmemlint.interpreter.modules import ModuleStore
 from tfmemlint.project.entries import Entry, entry_of, is_test, says_so
 from tfmemlint.project.kinds import Kind

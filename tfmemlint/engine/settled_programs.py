@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection
 from collections.abc import Set as AbstractSet
 from dataclasses import field
 
-from tfmemlint.facts.mentions import Leading
+from tfmemlint.facts.leading import Leading
 from tfmemlint.interpreter.modules import ModuleStore
 from tfmemlint.knowledge.configuring import LATE_PARTS, LATE_WORDS, OTHER_PARTS, OTHER_WORDS
 from tfmemlint.model.records import dataclass

@@ -14,7 +14,8 @@ from tfmemlint.engine.entry_points import entry_at
 from tfmemlint.engine.entry_setup import entry_setup, package_of
 from tfmemlint.engine.run_rules import run_rules
 from tfmemlint.engine.suppress import dedupe
-from tfmemlint.facts.mentions import CONFIGURES, Leading
+from tfmemlint.facts.leading import Leading
+from tfmemlint.facts.mentions import CONFIGURES
 from tfmemlint.interpreter import analyze
 from tfmemlint.interpreter.modules import ModuleStore, ProgramModules, mentions_of
 from tfmemlint.interpreter.program import Program

@@ -7,7 +7,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import field
 from typing import TYPE_CHECKING
 
-from tfmemlint.facts.mentions import Leading, Mentions, Piece
+from tfmemlint.facts.leading import Leading
+from tfmemlint.facts.mentions import Mentions, Piece
 from tfmemlint.model.records import dataclass
 from tfmemlint.project.imports import Imported, scan
 from tfmemlint.project.listing import Listings, called, graph_name
