@@ -10,6 +10,7 @@ from tfmemlint.interpreter.program import (
     Call,
     ChildEnv,
     DeviceAt,
+    DeviceTest,
     End,
     EnvWrite,
     Event,
@@ -114,6 +115,8 @@ def _words(event: Event) -> str:
             return f"lookup of {describe_value(event.key)} in what {event.of} returned"
         case LateOption():
             return f"option {event.field} = {describe_value(event.value)}, set after the session was made"
+        case DeviceTest():
+            return f"test that no device passes: {event.text}"
         case NeverRun():
             return f"{event.kind} that would call {event.called}, and that nothing runs"
         case MissingMember():

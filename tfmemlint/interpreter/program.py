@@ -28,6 +28,7 @@ __all__ = [
     "Call",
     "ChildEnv",
     "DeviceAt",
+    "DeviceTest",
     "End",
     "EnvLost",
     "EnvWrite",
@@ -290,6 +291,22 @@ class NeverRun(Event):
     called: str
     text: str
     stored_in: str = ""
+
+
+@record(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class DeviceTest(Event):
+    """A test of a device's name or type that comes out alike for all devices.
+
+    ``attribute``: ``name`` or ``device_type``. ``how``: what is asked: it ``is`` a text, ``contains``, ``starts`` or
+    ``ends`` with it. ``given``: that text. ``literal``: its place, where it is written in the test. ``text``: the test.
+    """
+
+    device: Value
+    attribute: str
+    how: str
+    given: str
+    text: str
+    literal: Span | None = None
 
 
 @record(frozen=True, slots=True, kw_only=True, eq=False, repr=False)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from tfmemlint.interpreter.context import Context
+from tfmemlint.interpreter.operations.device_tests import report_called
 from tfmemlint.interpreter.operations.devices import beyond_last, device_at, device_taken, rank_taken
 from tfmemlint.interpreter.operations.events import emit_store
 from tfmemlint.interpreter.operations.members import report_key, report_missing
@@ -73,10 +74,22 @@ def end_of_name(context: Context, base: DeviceName, call: MethodCall) -> Value:
     values, _, _ = call.arguments(context)
     match values:
         case [Const(str() as text)]:
+            report_called(context, call.node, base, "ends", text)
             ends = ends_name(base, text)
             return UNKNOWN if ends is None else Const(ends)
         case _:
             return UNKNOWN
+
+
+@method(DeviceName, "startswith")
+def start_of_name(context: Context, base: DeviceName, call: MethodCall) -> Value:
+    values, _, _ = call.arguments(context)
+    match values:
+        case [Const(str() as text)]:
+            report_called(context, call.node, base, "starts", text)
+        case _:
+            pass
+    return UNKNOWN
 
 
 @method(Devices, "copy", "__iter__")

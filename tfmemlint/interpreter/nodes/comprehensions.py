@@ -66,6 +66,8 @@ def _comprehension(
             doubt = False
             for test in generator.ifs:
                 verdict = decide(context, test, tested(context, context.evaluate(test), test))
+                if verdict.truth is False and not verdict.assumed:
+                    return
                 doubt = doubt or verdict.truth is None
                 guards = (*guards, *guards_of(context, test, True))
             with doubtful(context, guards, doubt=doubt):
@@ -102,6 +104,9 @@ def _comprehended(
         whole = not filtered or (device.type is None and type_ is not None)
         return Devices(device.kind, type_, whole, names=isinstance(last, DeviceName))
     source = context.last_values.get(id(node.generators[0].iter))
+    if isinstance(source, Devices) and filtered and not values and isinstance(node, ast.ListComp):
+        # No device passes the filter.
+        return new_container(context, Seq((), "list"))
     if isinstance(node, ast.DictComp):
         count = len(source.items) if isinstance(source, (Seq, Dict)) else -1
         keys = [key_of(pair.items[0]) for pair in values if isinstance(pair, Seq)]

@@ -14,6 +14,7 @@ from tfmemlint.interpreter.operations.arithmetic import numbered, operate
 from tfmemlint.interpreter.operations.conditions import decide
 from tfmemlint.interpreter.operations.config_files import as_path, joined
 from tfmemlint.interpreter.operations.constants import fold
+from tfmemlint.interpreter.operations.device_tests import report_compared
 from tfmemlint.interpreter.operations.guards import guards_of
 from tfmemlint.interpreter.operations.numbers_in_loops import compare_counted, singles_out
 from tfmemlint.interpreter.operations.paths import doubtful, either_of, merge, snapshot
@@ -102,6 +103,9 @@ def visit_compare(context: Context, node: ast.Compare) -> Value:
             return asked
         if isinstance(op, (ast.In, ast.NotIn)):
             right = _names_in(right)
+        failed = report_compared(context, node, left, right)
+        if failed is not None:
+            return failed
         numbered = compare_counted(op, left, right) if len(node.ops) == 1 else None
         if numbered is not None:
             return Const(numbered)

@@ -1,0 +1,104 @@
+"""TFM322: a device is picked by a name or type that none has."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from tfmemlint.interpreter.program import DeviceTest
+from tfmemlint.interpreter.values import Device
+from tfmemlint.model.finding import Finding, Severity
+from tfmemlint.model.intent import Intent, Purpose
+from tfmemlint.rulekit.rule import Rule
+
+if TYPE_CHECKING:
+    from tfmemlint.fixes.editor import Editor
+    from tfmemlint.interpreter.program import Program
+
+_HOW = {"is": "is", "contains": "contains", "starts": "starts with", "ends": "ends with"}
+_BEGINNINGS = {"physical": "/physical_device:", "logical": "/device:", "local": "/device:"}
+
+
+class DeviceNameNeverMatches(Rule):
+    """A device is picked by a name or type that none has.
+
+    What it does
+    ------------
+    Finds tests of ``device.name`` and ``device.device_type`` that no device passes: ``device_type == "gpu"``,
+    ``"gpu" in name``, ``name == "GPU:0"``. A physical device is called ``/physical_device:GPU:0``, a logical one
+    ``/device:GPU:0``, and types are in upper case.
+
+    Why it matters
+    --------------
+    The code behind the test runs for no device, or for all of them, and nothing is raised: no GPU is configured.
+
+    Example
+    -------
+    ```python
+    import tensorflow as tf
+
+    for device in tf.config.list_physical_devices():
+        if device.device_type == "gpu":
+            tf.config.experimental.set_memory_growth(device, True)
+    ```
+
+    Use instead
+    -----------
+    ```python
+    import tensorflow as tf
+
+    for device in tf.config.list_physical_devices():
+        if device.device_type == "GPU":
+            tf.config.experimental.set_memory_growth(device, True)
+    ```
+    """
+
+    code = "TFM322"
+    name = "device-name-never-matches"
+    severity = Severity.ERROR
+    fixable = "sometimes"
+    triggers = (r"\.device_type\s*[=!]=", r"\.name\s*[=!]=", r"\bin\s+\w+\.name\b", r"\.name\.(?:starts|ends)with\(")
+
+    def check(self, program: Program) -> Iterator[Finding]:
+        """Yield each test that comes out alike for all devices."""
+        for event in program.of(DeviceTest):
+            device = event.device
+            if not isinstance(device, Device):
+                continue
+            right = _right(event, device)
+            kind = "physical" if device.kind == "physical" else "logical"
+            says = f"The name of no {kind} device {_HOW[event.how]} {event.given!r}"
+            if event.attribute == "device_type":
+                says = f"No device has the type {event.given!r}"
+            yield self.finding(
+                program,
+                event,
+                says,
+                intent=Intent(Purpose.DEVICES),
+                outcome="The test comes out alike for all devices; nothing is raised",
+                advice=f"Write {right!r}" if right else "Pick the device by its place in the list of GPUs",
+                fixable=bool(right) and event.literal is not None,
+                anchors={"text": event.literal} if event.literal is not None else {},
+                details={"right": right},
+            )
+
+    def fix(self, finding: Finding, editor: Editor) -> None:
+        """Write the name, or the type, that devices have."""
+        right = str(finding.details["right"])
+        editor.replace(editor.expression_at(finding.anchors["text"]), editor.quoted(right))
+        editor.unsafe(f"Write {right!r}, as TensorFlow does")
+
+
+def _right(event: DeviceTest, device: Device) -> str:
+    """Return what was meant, as TensorFlow writes it; "" if that is not known."""
+    if event.attribute == "device_type":
+        return event.given.upper()
+    number = re.search(r"(?:gpu|cuda):?(\d+)$", event.given, re.IGNORECASE)
+    if event.how in ("is", "starts") and number is not None:
+        return f"{_BEGINNINGS[device.kind]}GPU:{number[1]}"
+    if event.how == "is":
+        return ""
+    if event.how == "starts":
+        return f"{_BEGINNINGS[device.kind]}GPU"
+    return f"GPU:{number[1]}" if number is not None else "GPU" if event.how == "contains" else ""

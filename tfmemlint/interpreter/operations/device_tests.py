@@ -1,0 +1,111 @@
+"""Tests of a device's name or type that no device passes: ``device.device_type == "gpu"``.
+
+A physical device is called ``/physical_device:GPU:0``, a logical one ``/device:GPU:0``, and types are in upper case
+(measured on TensorFlow 2.4 to 2.21).
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from tfmemlint.interpreter.context import Context
+from tfmemlint.interpreter.operations.events import event_fields
+from tfmemlint.interpreter.program import DeviceTest
+from tfmemlint.interpreter.values import Const, Device, DeviceName, Value
+
+_BEGINNINGS = {"physical": "/physical_device:", "logical": "/device:", "local": "/device:"}
+_NUMBERS = range(16)
+_MEANS_GPU = re.compile(r"gpu|cuda", re.IGNORECASE)
+
+
+def report_compared(context: Context, node: ast.Compare, left: Value, right: Value) -> Value | None:
+    """Report a comparison that comes out alike for all devices, and was meant to pick some; return how it does."""
+    if len(node.ops) != 1:
+        return None
+    negated = isinstance(node.ops[0], (ast.NotEq, ast.NotIn))
+    return Const(negated) if _is_never_true(context, node, left, right) else None
+
+
+def _is_never_true(context: Context, node: ast.Compare, left: Value, right: Value) -> bool:
+    op, other = node.ops[0], node.comparators[0]
+    match left, right:
+        case [DeviceName() as name, Const(str() as text)] if isinstance(op, (ast.Eq, ast.NotEq)):
+            return report_test(context, node, name, "is", text, other)
+        case [Const(str() as text), DeviceName() as name] if isinstance(op, (ast.Eq, ast.NotEq)):
+            return report_test(context, node, name, "is", text, node.left)
+        case [Const(str() as text), DeviceName() as name] if isinstance(op, (ast.In, ast.NotIn)):
+            return report_test(context, node, name, "contains", text, node.left)
+        case [_, Const(str() as text)] if isinstance(op, (ast.Eq, ast.NotEq)):
+            device = _device_of_type(context, node.left)
+            if device is not None and text.upper() != text and text.upper() in ("GPU", "CPU"):
+                _report(context, node, device, "device_type", "is", text, other)
+                return True
+        case _:
+            pass
+    return False
+
+
+def report_test(context: Context, node: ast.expr, name: DeviceName, how: str, text: str, given: ast.expr) -> bool:
+    """Report a test of a name if no device of its kind passes it, and return whether that is so.
+
+    ``how``: is, contains, starts or ends.
+    """
+    if not _MEANS_GPU.search(text):
+        return False
+    type_ = name.device.type or "GPU"
+    start = _BEGINNINGS.get(name.device.kind, "")
+    names = [f"{start}{type_}:{number}" for number in _NUMBERS]
+    passed = {
+        "is": lambda known: known == text,
+        "contains": lambda known: text in known,
+        "starts": lambda known: known.startswith(text),
+        "ends": lambda known: known.endswith(text),
+    }[how]
+    # A name in a cluster begins with the job; numbers may be larger than those that are tried.
+    if start and not any(map(passed, names)) and "/job:" not in text and not re.search(r"\d\d", text):
+        _report(context, node, name.device, "name", how, text, given)
+        return True
+    return False
+
+
+def report_called(context: Context, node: ast.AST, name: DeviceName, how: str, text: str) -> None:
+    """Report such a test by a method: ``name.startswith(text)``."""
+    if isinstance(node, ast.Call):
+        report_test(context, node, name, how, text, node.args[0])
+
+
+def _report(
+    context: Context, node: ast.expr, device: Device, attribute: str, how: str, text: str, given: ast.expr
+) -> None:
+    if context.state is None or _is_one_of_several(context.statement, node):
+        return
+    context.emit(
+        DeviceTest(
+            device=device,
+            attribute=attribute,
+            how=how,
+            given=text,
+            text=context.text(node),
+            literal=context.span(given) if isinstance(given, ast.Constant) else None,
+            **event_fields(context, node),
+        )
+    )
+
+
+def _device_of_type(context: Context, node: ast.expr) -> Device | None:
+    """Return the device whose ``device_type`` an expression is; None if it is something else."""
+    if not isinstance(node, ast.Attribute) or node.attr != "device_type":
+        return None
+    value = context.last_values.get(id(node.value))
+    return value if isinstance(value, Device) else None
+
+
+def _is_one_of_several(statement: ast.AST | None, node: ast.expr) -> bool:
+    """Return True if a test is a part of an ``or``: another part may find what it does not."""
+    if statement is None:
+        return False
+    return any(
+        isinstance(whole, ast.BoolOp) and isinstance(whole.op, ast.Or) and any(part is node for part in ast.walk(whole))
+        for whole in ast.walk(statement)
+    )
