@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from tfmemlint.interpreter.program import (
+    AmountTold,
     Call,
     ChildEnv,
     DeviceAt,
@@ -115,6 +116,8 @@ def _words(event: Event) -> str:
             return f"lookup of {describe_value(event.key)} in what {event.of} returned"
         case LateOption():
             return f"option {event.field} = {describe_value(event.value)}, set after the session was made"
+        case AmountTold():
+            return f"amount in {event.unit} of {event.source}, told in {event.label}"
         case DeviceTest():
             return f"test that no device passes: {event.text}"
         case NeverRun():

@@ -12,6 +12,7 @@ from dataclasses import field
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from tfmemlint.interpreter.state import Arg, Call, Event, Handler, RuntimeStart, Tri
+from tfmemlint.interpreter.state.texts import AmountTold, DeviceTest
 from tfmemlint.interpreter.values import UNKNOWN, ModuleInstance, Value
 from tfmemlint.model.finding import Span
 from tfmemlint.model.records import dataclass, record
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from tfmemlint.sources import Source
 
 __all__ = [
+    "AmountTold",
     "Arg",
     "Call",
     "ChildEnv",
@@ -291,22 +293,6 @@ class NeverRun(Event):
     called: str
     text: str
     stored_in: str = ""
-
-
-@record(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class DeviceTest(Event):
-    """A test of a device's name or type that comes out alike for all devices.
-
-    ``attribute``: ``name`` or ``device_type``. ``how``: what is asked: it ``is`` a text, ``contains``, ``starts`` or
-    ``ends`` with it. ``given``: that text. ``literal``: its place, where it is written in the test. ``text``: the test.
-    """
-
-    device: Value
-    attribute: str
-    how: str
-    given: str
-    text: str
-    literal: Span | None = None
 
 
 @record(frozen=True, slots=True, kw_only=True, eq=False, repr=False)

@@ -52,6 +52,11 @@ def unit_in_name(name: str) -> str:
     return found.pop() if len(found) == 1 and others and "per" not in words and "to" not in words else ""
 
 
+def written_unit(word: str) -> str:
+    """Return the unit that a word beside an amount states: ``mib`` of ``MB``; "" for any other word."""
+    return _WORDS.get(word.lower(), "") if word != "B" else ""
+
+
 def bits_of_factor(factor: object) -> int | None:
     """Return the power of two by which a factor converts units, 0 for one that only scales, None for any other."""
     if isinstance(factor, bool) or not isinstance(factor, (int, float)) or factor <= 0 or factor != factor:
@@ -75,6 +80,13 @@ def converted(unit: str, bits: int | None) -> str:
     16 GiB times 1024 are so many MiB.
     """
     return _UNITS.get(_BITS[unit] - bits, "") if unit in _BITS and bits is not None else ""
+
+
+def factor_between(unit: str, told: str) -> str:
+    """Return the factor that makes an amount in ``unit`` one in ``told``, as code: ``/ 1024**2`` of bytes and MiB."""
+    bits = _BITS[told] - _BITS[unit]
+    power = abs(bits) // 10
+    return f"{'/' if bits > 0 else '*'} 1024{f'**{power}' if power > 1 else ''}"
 
 
 def factor_to_mib(unit: str) -> int:

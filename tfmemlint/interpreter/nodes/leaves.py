@@ -8,6 +8,7 @@ import os
 from tfmemlint.facts import folding
 from tfmemlint.facts.names import canonical
 from tfmemlint.interpreter.context import Context
+from tfmemlint.interpreter.operations.amounts_told import is_memory, told_in_f_string
 from tfmemlint.interpreter.operations.function_bodies import evaluate_defaults
 from tfmemlint.interpreter.operations.numbers_in_loops import as_index
 from tfmemlint.interpreter.operations.protocols import call_all, is_own
@@ -61,8 +62,10 @@ def visit_joined_str(context: Context, node: ast.JoinedStr) -> Value:
     parts: list[str] | None = []
     anchored = False
     value: Value = UNKNOWN
+    values: list[Value] = []
     for part in node.values:
         value = context.evaluate(part.value if isinstance(part, ast.FormattedValue) else part)
+        values.append(value)
         if isinstance(part, ast.FormattedValue) and is_own(value):
             _formatted(context, part, value)
         plain = not (isinstance(part, ast.FormattedValue) and (part.format_spec or part.conversion != -1))
@@ -73,6 +76,8 @@ def visit_joined_str(context: Context, node: ast.JoinedStr) -> Value:
             anchored = value.anchored
         else:
             parts = None
+    if any(map(is_memory, values)):
+        told_in_f_string(context, node, values)
     if isinstance(value, Made) and value.name in RANKS and len(node.values) == 1:
         # The text of a number.
         return value

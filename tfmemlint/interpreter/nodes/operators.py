@@ -10,6 +10,7 @@ from tfmemlint.facts import folding
 from tfmemlint.facts.names import is_tensorflow
 from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.operations.amounts import computed
+from tfmemlint.interpreter.operations.amounts_told import told_in_format
 from tfmemlint.interpreter.operations.arithmetic import numbered, operate
 from tfmemlint.interpreter.operations.conditions import decide
 from tfmemlint.interpreter.operations.config_files import as_path, joined
@@ -39,6 +40,11 @@ from tfmemlint.knowledge import names as inventory
 @visits(ast.BinOp)
 def visit_bin_op(context: Context, node: ast.BinOp) -> Value:
     left, right = context.evaluate(node.left), context.evaluate(node.right)
+    if isinstance(node.op, ast.Mod) and isinstance(left, Const) and isinstance(left.value, str):
+        given = node.right.elts if isinstance(node.right, ast.Tuple) else [node.right]
+        told_in_format(
+            context, left.value, [(each, context.last_values.get(id(each), right)) for each in given], percent=True
+        )
     moved = numbered(node.op, left, right)
     if moved is not None:
         return moved

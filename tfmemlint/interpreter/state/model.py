@@ -1,7 +1,8 @@
 """The state of the runtime at one point of a program, and the events that states refer to.
 
 A state names the call that made each setting and what started the runtime, and an event holds the state before it: so
-`State`, `Call` and `RuntimeStart` are defined together. All other events are in `tfmemlint.interpreter.program`.
+`State`, `Call` and `RuntimeStart` are defined together. All other events are in `tfmemlint.interpreter.program` and
+`tfmemlint.interpreter.state.texts`.
 """
 
 from __future__ import annotations

@@ -1,0 +1,86 @@
+"""TFM606: an amount of GPU memory is printed beside another unit than its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from tfmemlint.interpreter.program import AmountTold
+from tfmemlint.knowledge.units import WORDS, factor_between
+from tfmemlint.model.finding import Finding, Severity
+from tfmemlint.model.intent import Intent, Purpose
+from tfmemlint.rulekit.rule import Rule
+
+if TYPE_CHECKING:
+    from tfmemlint.fixes.editor import Editor
+    from tfmemlint.interpreter.program import Program
+
+
+class AmountInAnotherUnit(Rule):
+    """An amount of GPU memory is printed beside another unit than its own.
+
+    What it does
+    ------------
+    Finds amounts that ``get_memory_info`` and NVML return, in bytes, and that an f-string, ``%``, ``format`` or
+    ``print`` puts beside another unit: ``f"{info['peak']} MB"``. Divisions by powers of 1000 or 1024 are followed; MB
+    and MiB count as one unit.
+
+    Why it matters
+    --------------
+    The report is wrong by a factor of a thousand, or a million.
+
+    Example
+    -------
+    ```python
+    import tensorflow as tf
+
+    info = tf.config.experimental.get_memory_info("GPU:0")
+    print(f"peak: {info['peak']} MB")
+    ```
+
+    Use instead
+    -----------
+    ```python
+    import tensorflow as tf
+
+    info = tf.config.experimental.get_memory_info("GPU:0")
+    print(f"peak: {info['peak'] / 2**20} MB")
+    ```
+    """
+
+    code = "TFM606"
+    name = "amount-in-another-unit"
+    severity = Severity.WARNING
+    fixable = "sometimes"
+    triggers = ("memory_info", "nvmlDeviceGetMemoryInfo")
+
+    def check(self, program: Program) -> Iterator[Finding]:
+        """Yield each amount beside a unit that is not its own."""
+        for event in program.of(AmountTold):
+            factor = factor_between(event.unit, event.told)
+            times = factor.lstrip("/* ")
+            if event.whole:
+                factor = factor.replace("/ ", "// ")
+            yield self.finding(
+                program,
+                event,
+                f"{event.text} is in {WORDS[event.unit]}, and told in {event.label}",
+                span=event.place,
+                intent=Intent(Purpose.REPORT),
+                outcome=f"What is told is wrong by a factor of {times}; nothing is raised",
+                advice=f"Write {factor} behind it",
+                anchors={"amount": event.place},
+                details={"factor": factor, "label": event.label},
+            )
+
+    def fix(self, finding: Finding, editor: Editor) -> None:
+        """Convert the amount to the unit that is told."""
+        import libcst as cst
+
+        amount = editor.expression_at(finding.anchors["amount"])
+        code = editor.code(amount)
+        plain = isinstance(amount, (cst.Name, cst.Attribute, cst.Subscript, cst.Call)) or (
+            isinstance(amount, cst.BinaryOperation) and isinstance(amount.operator, (cst.Divide, cst.Multiply))
+        )
+        editor.replace(amount, f"{code if plain else f'({code})'} {finding.details['factor']}")
+        editor.unsafe(f"Convert the amount to {finding.details['label']}")
