@@ -16,8 +16,8 @@ _OF_GPUS = frozenset({"get_memory_info()", "nvmlDeviceGetMemoryInfo()"})
 _BEFORE = re.compile(r"[(\[]\s{0,3}([A-Za-z]{1,9})\s{0,3}[)\]]\s{0,3}[:=]?\s{0,9}\Z")
 """A unit in brackets before the amount: ``used (MB): ``."""
 _AFTER = re.compile(r"\s{0,3}([A-Za-z]{1,9})(?![\w/])")
-_DIRECTIVE = re.compile(r"%(?:\(\w+\))?[-+ #0]*\d*(?:\.\d+)?[a-zA-Z%]")
-_FIELD = re.compile(r"\{[^{}]*\}")
+_DIRECTIVE = re.compile(r"%(?:\(\w{1,40}\))?[-+ #]{0,4}\d{0,9}(?:\.\d{1,9})?[a-zA-Z%]")
+_FIELD = re.compile(r"\{[^{}]{0,80}\}")
 
 
 def is_memory(value: Value) -> bool:
