@@ -39,6 +39,13 @@ def _own_name(key: str) -> str:
     return path.parent.name if path.stem == "__init__" else path.stem
 
 
+def _is_named(key: str, names: AbstractSet[str]) -> bool:
+    """Return True if a module's file is where one of some dotted names leads, from whichever folder that starts."""
+    path = PurePath(key)
+    parts = path.parent.parts if path.stem == "__init__" else (*path.parent.parts, path.stem)
+    return any(".".join(parts[start:]) in names for start in range(len(parts)))
+
+
 def _imports_one_of(piece: Piece, names: AbstractSet[str]) -> bool:
     """True if a function or class may import a module of one of these names when it runs."""
     return bool(names) and not piece.words.isdisjoint(names) and LATER_IMPORT.search(piece.text) is not None
@@ -79,7 +86,7 @@ class Leading:
         self._leading[key], self._methods[key] = set(), set()
         self._others[key] = []
         imports = set(imports)
-        self._at_once[key] = {other for other in imports if _own_name(other) in module.imported_at_once}
+        self._at_once[key] = {other for other in imports if _is_named(other, module.imported_at_once)}
         for other in imports:
             self._imports.setdefault(key, set()).add(other)
             self._importers.setdefault(other, set()).add(key)

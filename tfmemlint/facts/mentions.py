@@ -35,7 +35,8 @@ _PLAIN_DECORATOR = re.compile(
 )
 """Decorators of other libraries that do not store a function where the project's own code calls it."""
 _ACTS = re.compile(r"\(|\][ \t]*=(?!=)")
-_IMPORT = re.compile(r"^[ \t]*(?:import|from)\b[^\n(]*(?:\([^)]*\))?", re.MULTILINE)
+_IMPORT = re.compile(r"^(?:from[ \t]+([\w.]+)[ \t]+)?import[ \t]+(\([^)]{0,4000}\)|[^\n(#]*)", re.MULTILINE)
+"""An import at the beginning of a line: neither under a condition, nor in a ``try``, nor for type checkers alone."""
 LATER_IMPORT = re.compile(r"^[ \t]+(?:import|from)\b|import_module|__import__", re.MULTILINE)
 """An import that does not run where its module is imported."""
 _CONTINUES = (")", "]", "}", "#")
@@ -157,15 +158,15 @@ class Mentions:
 
     @cached_property
     def imported_at_once(self) -> frozenset[str]:
-        """The words of the imports that run when the module is imported."""
-        statements = ("\n".join(statement) for statement in _statements(self.text))
-        return frozenset(
-            word
-            for statement in statements
-            if not _HEAD.match(statement) and not statement.startswith("@")
-            for found in _IMPORT.findall(statement)
-            for word in _WORD.findall(found)
-        )
+        """The dotted names that the module imports without a condition when it is imported itself; the dots at the
+        beginning of a relative one are left out. ``from p import x`` may import ``p.x``."""
+        found: set[str] = set()
+        for match in _IMPORT.finditer(self.text):
+            base = match[1].lstrip(".") if match[1] is not None else ""
+            for part in match[2].strip("()").split(","):
+                name = part.split()[0] if part.split() else ""
+                found.update((base, f"{base}.{name}" if base else name))
+        return frozenset(found - {""})
 
     @cached_property
     def imports_later(self) -> bool:
