@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from tfmemlint.interpreter.program import DeviceTest
 from tfmemlint.interpreter.values import Device
+from tfmemlint.knowledge.device_names import BEGINNINGS, gpus_meant
 from tfmemlint.model.finding import Finding, Severity
 from tfmemlint.model.intent import Intent, Purpose
 from tfmemlint.rulekit.rule import Rule
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from tfmemlint.interpreter.program import Program
 
 _HOW = {"is": "is", "contains": "contains", "starts": "starts with", "ends": "ends with"}
-_BEGINNINGS = {"physical": "/physical_device:", "logical": "/device:", "local": "/device:"}
 
 
 class DeviceNameNeverMatches(Rule):
@@ -94,11 +93,8 @@ def _right(event: DeviceTest, device: Device) -> str:
     """Return what was meant, as TensorFlow writes it; "" if that is not known."""
     if event.attribute == "device_type":
         return event.given.upper()
-    number = re.search(r"(?:gpu|cuda):?(\d+)$", event.given, re.IGNORECASE)
-    if event.how in ("is", "starts") and number is not None:
-        return f"{_BEGINNINGS[device.kind]}GPU:{number[1]}"
-    if event.how == "is":
+    numbers = gpus_meant(event.given) if event.given[-1:].isdigit() else ()
+    if len(numbers) > 1 or (not numbers and event.how in ("is", "ends")):
         return ""
-    if event.how == "starts":
-        return f"{_BEGINNINGS[device.kind]}GPU"
-    return f"GPU:{number[1]}" if number is not None else "GPU" if event.how == "contains" else ""
+    start = BEGINNINGS[device.kind] if event.how in ("is", "starts") else ""
+    return f"{start}GPU:{numbers[0]}" if numbers else f"{start}GPU"

@@ -1,8 +1,4 @@
-"""Tests of a device's name or type that no device passes: ``device.device_type == "gpu"``.
-
-A physical device is called ``/physical_device:GPU:0``, a logical one ``/device:GPU:0``, and types are in upper case
-(measured on TensorFlow 2.4 to 2.21).
-"""
+"""Tests of a device's name or type that no device passes: ``device.device_type == "gpu"``."""
 
 from __future__ import annotations
 
@@ -13,9 +9,11 @@ from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.operations.events import event_fields
 from tfmemlint.interpreter.program import DeviceTest
 from tfmemlint.interpreter.values import Const, Device, DeviceName, Value
+from tfmemlint.knowledge.device_names import BEGINNINGS
 
-_BEGINNINGS = {"physical": "/physical_device:", "logical": "/device:", "local": "/device:"}
 _NUMBERS = range(16)
+_XLA_GPU = "XLA_GPU"
+"""The type of the devices that XLA had beside those of the GPUs in older releases."""
 _MEANS_GPU = re.compile(r"gpu|cuda", re.IGNORECASE)
 
 
@@ -36,14 +34,21 @@ def _is_never_true(context: Context, node: ast.Compare, left: Value, right: Valu
             return report_test(context, node, name, "is", text, node.left)
         case [Const(str() as text), DeviceName() as name] if isinstance(op, (ast.In, ast.NotIn)):
             return report_test(context, node, name, "contains", text, node.left)
-        case [_, Const(str() as text)] if isinstance(op, (ast.Eq, ast.NotEq)):
-            device = _device_of_type(context, node.left)
-            if device is not None and text.upper() != text and text.upper() in ("GPU", "CPU"):
-                _report(context, node, device, "device_type", "is", text, other)
-                return True
+        case _ if isinstance(op, (ast.Eq, ast.NotEq)):
+            return _is_of_no_type(context, node, node.left, right, other) or _is_of_no_type(
+                context, node, other, left, node.left
+            )
         case _:
-            pass
-    return False
+            return False
+
+
+def _is_of_no_type(context: Context, node: ast.Compare, tested: ast.expr, text: Value, given: ast.expr) -> bool:
+    """Report a comparison of a device's type with a text that is a type in upper case only; return whether it is."""
+    device = _device_of_type(context, tested)
+    if device is None or not isinstance(text, Const) or text.value not in ("gpu", "Gpu", "cpu", "Cpu"):
+        return False
+    _report(context, node, device, "device_type", "is", text.value, given)
+    return True
 
 
 def report_test(context: Context, node: ast.expr, name: DeviceName, how: str, text: str, given: ast.expr) -> bool:
@@ -53,9 +58,8 @@ def report_test(context: Context, node: ast.expr, name: DeviceName, how: str, te
     """
     if not _MEANS_GPU.search(text):
         return False
-    type_ = name.device.type or "GPU"
-    start = _BEGINNINGS.get(name.device.kind, "")
-    names = [f"{start}{type_}:{number}" for number in _NUMBERS]
+    start = BEGINNINGS.get(name.device.kind, "")
+    names = [f"{start}{type_}:{number}" for type_ in (name.device.type or "GPU", _XLA_GPU) for number in _NUMBERS]
     passed = {
         "is": lambda known: known == text,
         "contains": lambda known: text in known,

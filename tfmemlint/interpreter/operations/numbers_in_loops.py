@@ -21,6 +21,7 @@ from tfmemlint.interpreter.values import (
     Seq,
     Value,
 )
+from tfmemlint.knowledge.device_names import BEGINNINGS
 from tfmemlint.model.records import record
 
 _MIRRORED: dict[type[ast.cmpop], ast.cmpop] = {
@@ -33,8 +34,8 @@ _MIRRORED: dict[type[ast.cmpop], ast.cmpop] = {
     ast.Is: ast.Is(),
     ast.IsNot: ast.IsNot(),
 }
-_NAMED = {"physical": "/physical_device:", "logical": "/device:"}
-"""The beginnings of the names of devices, by kind."""
+_NAMED = {kind: BEGINNINGS[kind] for kind in ("physical", "logical")}
+"""The beginnings of the names of devices that a loop counts, by kind."""
 
 
 @record(frozen=True, slots=True)
