@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from tfmemlint.facts import folding
 from tfmemlint.interpreter.context import Context
-from tfmemlint.interpreter.operations.amounts_told import told_in_format
+from tfmemlint.interpreter.operations.amounts_told import told_by_format
 from tfmemlint.interpreter.operations.constants import fold, index_constant, plain_values, version_part
 from tfmemlint.interpreter.operations.methods import MethodCall
 from tfmemlint.interpreter.operations.protocols import call_all, collected
@@ -56,7 +56,8 @@ def format_text(context: Context, base: Const, call: MethodCall) -> Value:
         return constant_method(context, base, call)
     values, keywords = call.drained_arguments(context)
     if isinstance(call.node, ast.Call) and len(call.node.args) == len(values):
-        told_in_format(context, base.value, zip(call.node.args, values, strict=True), percent=False)
+        named = {each.arg: (each.value, keywords[each.arg]) for each in call.node.keywords if each.arg in keywords}
+        told_by_format(context, base.value, list(zip(call.node.args, values, strict=True)), named)
     if all(isinstance(value, Const) for value in (*values, *keywords.values())):
         return fold(lambda: _format_constant(base.value, values, keywords))
     if len(values) == 1 and isinstance(values[0], Index) and base.value.endswith("{}") and base.value.count("{") == 1:

@@ -10,7 +10,7 @@ from tfmemlint.facts import folding
 from tfmemlint.facts.names import is_tensorflow
 from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.operations.amounts import computed
-from tfmemlint.interpreter.operations.amounts_told import told_in_format
+from tfmemlint.interpreter.operations.amounts_told import told_by_percent
 from tfmemlint.interpreter.operations.arithmetic import numbered, operate
 from tfmemlint.interpreter.operations.conditions import decide
 from tfmemlint.interpreter.operations.config_files import as_path, joined
@@ -42,9 +42,8 @@ def visit_bin_op(context: Context, node: ast.BinOp) -> Value:
     left, right = context.evaluate(node.left), context.evaluate(node.right)
     if isinstance(node.op, ast.Mod) and isinstance(left, Const) and isinstance(left.value, str):
         given = node.right.elts if isinstance(node.right, ast.Tuple) else [node.right]
-        told_in_format(
-            context, left.value, [(each, context.last_values.get(id(each), right)) for each in given], percent=True
-        )
+        values = [context.last_values.get(id(each), right) for each in given]
+        told_by_percent(context, left.value, zip(given, values, strict=True))
     moved = numbered(node.op, left, right)
     if moved is not None:
         return moved

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator, Sequence
+import string
+from collections.abc import Iterable, Mapping, Sequence
 
 from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.operations.events import event_fields
@@ -16,8 +17,9 @@ _OF_GPUS = frozenset({"get_memory_info()", "nvmlDeviceGetMemoryInfo()"})
 _BEFORE = re.compile(r"[(\[]\s{0,3}([A-Za-z]{1,9})\s{0,3}[)\]]\s{0,3}[:=]?\s{0,9}\Z")
 """A unit in brackets before the amount: ``used (MB): ``."""
 _AFTER = re.compile(r"\s{0,3}([A-Za-z]{1,9})(?![\w/])")
-_DIRECTIVE = re.compile(r"%(?:\(\w{1,40}\))?[-+ #]{0,4}\d{0,9}(?:\.\d{1,9})?[a-zA-Z%]")
-_FIELD = re.compile(r"\{[^{}]{0,80}\}")
+_DIRECTIVE = re.compile(r"%[-+ #]{0,4}\d{0,9}(?:\.\d{1,9})?[a-zA-Z%]")
+_BY_NAME_OR_WIDTH = re.compile(r"%[-+ #0-9.]{0,20}[(*]")
+"""Directives that do not take one value each, in their order."""
 
 
 def is_memory(value: Value) -> bool:
@@ -37,28 +39,46 @@ def told_in_f_string(context: Context, node: ast.JoinedStr, values: Sequence[Val
 
 
 def told_in_print(context: Context, node: ast.AST, values: Sequence[Value]) -> None:
-    """Report the amounts that ``print`` gets beside their unit, and those that a logger puts into a text."""
+    """Report the amounts that ``print`` gets beside their unit."""
     if not isinstance(node, ast.Call) or len(node.args) != len(values):
         return
-    first = _text(values, 0)
-    if "%" in first:
-        told_in_format(context, first, zip(node.args[1:], values[1:], strict=True), percent=True)
     for number, (given, value) in enumerate(zip(node.args, values, strict=True)):
         _report(context, given, value, _text(values, number - 1), _text(values, number + 1))
 
 
-def told_in_format(context: Context, text: str, given: Iterable[tuple[ast.expr, Value]], *, percent: bool) -> None:
-    """Report the amounts that are put into a text with ``%`` or ``format``."""
-    for (before, after, form), (node, value) in zip(_gaps(text, percent=percent), given, strict=False):
-        _report(context, node, value, before, after, form=form)
+def told_in_log(context: Context, node: ast.AST, values: Sequence[Value]) -> None:
+    """Report the amounts that a function of ``logging`` puts into a text."""
+    if isinstance(node, ast.Call) and len(node.args) == len(values) and values:
+        told_by_percent(context, _text(values, 0), zip(node.args[1:], values[1:], strict=True))
 
 
-def _gaps(text: str, *, percent: bool) -> Iterator[tuple[str, str, str]]:
-    """Yield the texts before and after each place for a value, and how that is formatted."""
-    found = [match for match in (_DIRECTIVE if percent else _FIELD).finditer(text) if match[0] != "%%"]
+def told_by_percent(context: Context, text: str, given: Iterable[tuple[ast.expr, Value]]) -> None:
+    """Report the amounts that ``%`` puts into a text, in their order."""
+    if _BY_NAME_OR_WIDTH.search(text):
+        return
+    found = [match for match in _DIRECTIVE.finditer(text) if match[0] != "%%"]
     edges = [0, *(match.end() for match in found)], [*(match.start() for match in found), len(text)]
     texts = [text[start:end] for start, end in zip(*edges, strict=True)]
-    yield from zip(texts, texts[1:], (match[0].strip("{}%") or "f" * percent for match in found), strict=False)
+    for match, before, after, (node, value) in zip(found, texts, texts[1:], given, strict=False):
+        _report(context, node, value, before, after, form=match[0])
+
+
+def told_by_format(
+    context: Context, text: str, given: Sequence[tuple[ast.expr, Value]], named: Mapping[str, tuple[ast.expr, Value]]
+) -> None:
+    """Report the amounts that ``text.format(*given, **named)`` puts into a text."""
+    try:
+        parts = [*string.Formatter().parse(text)]
+    except ValueError:
+        return
+    places = {**{str(number): each for number, each in enumerate(given)}, **named}
+    texts = [literal for literal, *_ in parts]
+    for number, (before, field, spec, _) in enumerate(parts):
+        if field is None:
+            continue
+        place = places.get(field or str(sum(each[1] == "" for each in parts[:number])))
+        if place is not None:
+            _report(context, *place, before, texts[number + 1] if number + 1 < len(texts) else "", form=spec or "")
 
 
 def _constant(spec: ast.expr | None) -> str:

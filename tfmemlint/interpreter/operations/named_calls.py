@@ -10,7 +10,7 @@ from tfmemlint.facts.names import called_name, is_tensorflow
 from tfmemlint.facts.syntax import is_exit
 from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.operations.amounts import told_by
-from tfmemlint.interpreter.operations.amounts_told import is_memory, told_in_print
+from tfmemlint.interpreter.operations.amounts_told import is_memory, told_in_log, told_in_print
 from tfmemlint.interpreter.operations.call_effects import apply_effect
 from tfmemlint.interpreter.operations.callbacks import call_sort_key, note_process_functions
 from tfmemlint.interpreter.operations.constants import lift, plain_values
@@ -80,7 +80,7 @@ def call_builtin(context: Context, call: Invocation) -> Value | None:
     """Call a built-in or standard function; None where ``call.name`` is none that is modelled."""
     name, values, keywords = call.name, call.values, call.keywords
     if (name == "print" or name.startswith("logging.")) and any(map(is_memory, values)):
-        told_in_print(context, call.node, values)
+        (told_in_print if name == "print" else told_in_log)(context, call.node, values)
     if values and any(map(is_own, values)):
         asked = _ask_objects(context, call)
         if asked is not None or context.state is None:
