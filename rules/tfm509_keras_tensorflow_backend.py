@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from tfmemlint.facts.mentions import may_configure
 from tfmemlint.interpreter.program import Use
 from tfmemlint.knowledge.functions import KERAS_BACKEND
 from tfmemlint.knowledge.releases import Target
@@ -31,7 +32,8 @@ class KerasTensorflowBackend(Rule):
     ------------
     Finds imports of ``keras.backend.tensorflow_backend``, the module in which Keras up to 2.3 had its session.
 
-    An import in a ``try`` that handles the error is none where no session is in the block: it is for old releases.
+    An import in a ``try`` that handles the error is not reported where the block configures no GPU and makes no
+    session: such code adapts old releases of Keras.
 
     Why it matters
     --------------
@@ -93,7 +95,7 @@ class KerasTensorflowBackend(Rule):
 
 
 def _only_patches(program: Program, use: Use) -> bool:
-    """Return True if the ``try`` block around an import configures no session and binds nothing that others use."""
+    """Return True if the ``try`` block around an import configures nothing and binds nothing that other code uses."""
     if use.path != program.source.path:
         return False
     blocks = [
@@ -110,8 +112,10 @@ def _only_patches(program: Program, use: Use) -> bool:
     ]
     inside = {id(node) for statement in own for node in ast.walk(statement)}
     bound = _bound_in(block)
-    words = " ".join(program.source.lines[block[0].lineno - 1 : block[-1].end_lineno])
-    return "ession" not in words and not any(
+    text = "\n".join(program.source.lines[block[0].lineno - 1 : block[-1].end_lineno])
+    if may_configure(text) or "ession" in text:
+        return False
+    return not any(
         isinstance(node, ast.Name) and node.id in bound and id(node) not in inside for node in ast.walk(program.tree)
     )
 
