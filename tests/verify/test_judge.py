@@ -217,6 +217,23 @@ def test_a_variable_takes_effect_where_it_was_there_when_it_was_read_and_means_s
     assert verdict.reason or kind is VerdictKind.HOLDS
 
 
+@pytest.mark.parametrize(
+    ("visible", "physical", "kind"),
+    [
+        ([], 2, VerdictKind.HOLDS),
+        ([0, 1], 2, VerdictKind.NOTHING),
+        ([1], 2, VerdictKind.NOTHING),
+        ([], 0, VerdictKind.NOTHING),
+    ],
+)
+def test_gpus_that_come_too_late_to_be_hidden_are_hidden_where_something_else_has_done_it(
+    visible: list[int], physical: int, kind: VerdictKind
+) -> None:
+    run = Ran(ENV.format("CUDA_VISIBLE_DEVICES", "-1"))
+    verdict = run.only(config=config(visible=visible, limits=[[] for _ in visible]), environment={}, physical=physical)
+    assert verdict.kind is kind, verdict
+
+
 def test_a_name_that_tensorflow_lacks_raises_even_where_the_error_is_swallowed() -> None:
     text = f"{TF}try:\n    tf.config.experimental.set_memory_limit(0, 1024)\nexcept AttributeError:\n    pass\n"
     verdict = Ran(text).only(config=config())

@@ -191,7 +191,7 @@ def visible(stated: StatedIntent, seen: Observation, facts: GroundFacts, asked: 
                     stated, VerdictKind.UNPROVEN if there_is_none else VerdictKind.NOTHING, words, reason=lost
                 )
             return Verdict(stated, VerdictKind.HOLDS, words)
-        if none_wanted and not now:
+        if none_wanted and not now and result.physical:
             # Something else has hidden them all: nothing is left that this could hide.
             return Verdict(stated, VerdictKind.HOLDS, f"{words}: TensorFlow sees {_gpus(0)}")
         reason = "it was read before this line set it" if got is None else "another value was there when it was read"
