@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from tfmemlint.interpreter.program import DeviceTest
-from tfmemlint.interpreter.values import Device
 from tfmemlint.knowledge.device_names import BEGINNINGS, gpus_meant
 from tfmemlint.model.finding import Finding, Severity
 from tfmemlint.model.intent import Intent, Purpose
@@ -62,11 +61,8 @@ class DeviceNameNeverMatches(Rule):
     def check(self, program: Program) -> Iterator[Finding]:
         """Yield each test that comes out alike for all devices."""
         for event in program.of(DeviceTest):
-            device = event.device
-            if not isinstance(device, Device):
-                continue
-            right = _right(event, device)
-            kind = "physical" if device.kind == "physical" else "logical"
+            right = _right(event)
+            kind = "physical" if event.device.kind == "physical" else "logical"
             says = f"The name of no {kind} device {_HOW[event.how]} {event.given!r}"
             if event.attribute == "device_type":
                 says = f"No device has the type {event.given!r}"
@@ -89,12 +85,12 @@ class DeviceNameNeverMatches(Rule):
         editor.unsafe(f"Write {right!r}, as TensorFlow does")
 
 
-def _right(event: DeviceTest, device: Device) -> str:
+def _right(event: DeviceTest) -> str:
     """Return what was meant, as TensorFlow writes it; "" if that is not known."""
     if event.attribute == "device_type":
         return event.given.upper()
     numbers = gpus_meant(event.given) if event.given[-1:].isdigit() else ()
     if len(numbers) > 1 or (not numbers and event.how in ("is", "ends")):
         return ""
-    start = BEGINNINGS[device.kind] if event.how in ("is", "starts") else ""
+    start = BEGINNINGS[event.device.kind] if event.how in ("is", "starts") else ""
     return f"{start}GPU:{numbers[0]}" if numbers else f"{start}GPU"

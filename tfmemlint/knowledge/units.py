@@ -54,7 +54,7 @@ def unit_in_name(name: str) -> str:
 
 def written_unit(word: str) -> str:
     """Return the unit that a word beside an amount states: ``mib`` of ``MB``; "" for any other word."""
-    return _WORDS.get(word.lower(), "") if word != "B" else ""
+    return _WORDS.get(word.lower(), "")
 
 
 def bits_of_factor(factor: object) -> int | None:

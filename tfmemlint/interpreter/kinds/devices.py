@@ -69,27 +69,18 @@ def item_of_device(
     return DeviceName(base) if key.value == 0 else UNKNOWN
 
 
-@method(DeviceName, "endswith")
-def end_of_name(context: Context, base: DeviceName, call: MethodCall) -> Value:
+@method(DeviceName, "startswith", "endswith")
+def edge_of_name(context: Context, base: DeviceName, call: MethodCall) -> Value:
     values, _, _ = call.arguments(context)
     match values:
         case [Const(str() as text)]:
-            report_called(context, call.node, base, "ends", text)
-            ends = ends_name(base, text)
+            at_end = call.name == "endswith"
+            if report_called(context, call.node, base, "ends" if at_end else "starts", text):
+                return Const(False)
+            ends = ends_name(base, text) if at_end else None
             return UNKNOWN if ends is None else Const(ends)
         case _:
             return UNKNOWN
-
-
-@method(DeviceName, "startswith")
-def start_of_name(context: Context, base: DeviceName, call: MethodCall) -> Value:
-    values, _, _ = call.arguments(context)
-    match values:
-        case [Const(str() as text)]:
-            report_called(context, call.node, base, "starts", text)
-        case _:
-            pass
-    return UNKNOWN
 
 
 @method(Devices, "copy", "__iter__")

@@ -73,10 +73,9 @@ def report_test(context: Context, node: ast.expr, name: DeviceName, how: str, te
     return False
 
 
-def report_called(context: Context, node: ast.AST, name: DeviceName, how: str, text: str) -> None:
-    """Report such a test by a method: ``name.startswith(text)``."""
-    if isinstance(node, ast.Call):
-        report_test(context, node, name, how, text, node.args[0])
+def report_called(context: Context, node: ast.AST, name: DeviceName, how: str, text: str) -> bool:
+    """Report such a test by a method, ``name.startswith(text)``, and return whether no device passes it."""
+    return isinstance(node, ast.Call) and report_test(context, node, name, how, text, node.args[0])
 
 
 def _report(

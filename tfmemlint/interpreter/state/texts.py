@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tfmemlint.interpreter.state.model import Event
-from tfmemlint.interpreter.values import Value
+from tfmemlint.interpreter.values import Device
 from tfmemlint.model.finding import Span
 from tfmemlint.model.records import record
 
@@ -34,7 +34,7 @@ class DeviceTest(Event):
     ``ends`` with it. ``given``: that text. ``literal``: its place, where it is written in the test. ``text``: the test.
     """
 
-    device: Value
+    device: Device
     attribute: str
     how: str
     given: str
