@@ -56,7 +56,12 @@ class DeviceNameNeverMatches(Rule):
     name = "device-name-never-matches"
     severity = Severity.ERROR
     fixable = "sometimes"
-    triggers = (r"\.device_type\s*[=!]=", r"\.name\s*[=!]=", r"\bin\s+\w+\.name\b", r"\.name\.(?:starts|ends)with\(")
+    triggers = (
+        r"\bdevice_type\b",
+        r"\.name\s*[=!]=",
+        r"(?:[=!]=|\bin)\s*[\w.\[\]()]{1,80}\.name\b",
+        r"\.name\.(?:starts|ends)with\(",
+    )
 
     def check(self, program: Program) -> Iterator[Finding]:
         """Yield each test that comes out alike for all devices."""

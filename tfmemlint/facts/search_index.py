@@ -10,7 +10,7 @@ from __future__ import annotations
 from tfmemlint.facts.line_search import Group
 
 TRIGGERS: tuple[Group, ...] = (
-    ('.name', False, '\\.name\\s*[=!]=|\\bin\\s+\\w+\\.name\\b'),
+    ('.name', False, '(?:[=!]=|\\bin)\\s*[\\w.\\[\\]()]{1,80}\\.name\\b|\\.name\\s*[=!]='),
     ('CUDA_', False, '(?:TF_|CUDA_)\\w{0,60}(?:GROW|GROT|MEM|FRACTION|ALLOC|DEVI[CS]|GPU)'),
     ('ConfigProto', False, 'ConfigProto|ConfigProto|GPUOptions'),
     ('DEVICE', False, 'CUDA_DEVICE_ORDER|VISIBLE_DEVICES'),
@@ -22,7 +22,7 @@ TRIGGERS: tuple[Group, ...] = (
     ('XLA_PYTHON_CLIENT', False, 'XLA_PYTHON_CLIENT'),
     ('_session', False, '(?:set|clear)_session|clear_session|set_session'),
     ('cuda:', False, 'cuda:[0-9{]'),
-    ('device', False, '(?:device|Strategy)\\((?:[a-z_]+=)?\\[?["\']?[0-9]|(?:logical|physical|visible)_device|(?:logical|physical|visible|local)_device|(?:logical|physical|visible|virtual)_device|(?:logical|virtual)_device|(?:logical|virtual|visible|physical)_device|(?:logical|virtual|visible|physical|local)_device|\\.device_type\\s*[=!]=|get_device_details|gpu_device_name|local_device|physical_device|visible_device'),
+    ('device', False, '(?:device|Strategy)\\((?:[a-z_]+=)?\\[?["\']?[0-9]|(?:logical|physical|visible)_device|(?:logical|physical|visible|local)_device|(?:logical|physical|visible|virtual)_device|(?:logical|virtual)_device|(?:logical|virtual|visible|physical)_device|(?:logical|virtual|visible|physical|local)_device|\\bdevice_type\\b|get_device_details|gpu_device_name|local_device|physical_device|visible_device'),
     ('distribute.', False, 'distribute\\.\\w{0,60}\\.?\\w{0,60}(?:Strategy|Resolver)'),
     ('emory', False, '\\b(?:tf|tensorflow|K|backend|experimental|extended)\\.[\\w.]*(?:[Mm]emory|gpu|GPU|vram)|\\b(?:tf|tensorflow|K|backend|experimental|extended)\\.[\\w.]*(?:[Mm]emory|gpu|GPU|vram|growth)|contrib\\.memory|gpu_memory|memory_(?:fraction|growth|limit|optimi[sz]er)|memory_(?:growth|info|usage|stats)|memory_(?:info|usage|stats)|memory_(?:info|usage|stats|used|total)|memory_(?:limit|fraction)|memory_(?:total|used)|memory_fraction|memory_growth|memory_info|memory_stats|memory_usage|nvmlDeviceGetMemoryInfo|per_process_gpu_memory_fraction'),
     ('enable_eager_execution', False, 'enable_eager_execution'),

@@ -17,7 +17,7 @@ BEFORE_NUMBER = late_pattern(rf"{_PREFIX}(?:{_TYPE})[:_]?", re.IGNORECASE)
 """The text that people write before the number of a GPU: ``cuda:``, ``/physical_device:GPU:``, ``gpu``."""
 
 BEGINNINGS: Mapping[str, str] = {"physical": "/physical_device:", "logical": "/device:", "local": "/device:"}
-"""How the names of devices begin, by kind; the type and the number follow (``GPU:0``).
+"""The beginnings of the names of devices, by kind; the type and the number follow (``GPU:0``).
 
 Source: what ``list_physical_devices``, ``list_logical_devices`` and ``device_lib.list_local_devices`` return in
 TensorFlow 2.15 and 2.21, and the first (then experimental) and the last in 1.15. In a cluster the job comes first.
