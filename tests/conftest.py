@@ -12,6 +12,7 @@ import pytest
 
 from tests import fixture_files, longest_files, program_files
 from tfmemlint.engine import cache
+from tfmemlint.reporters import language
 
 GROUNDS = frozenset({"edge", "driver", "gpu", "ground"})
 """The pytest fixtures that run TensorFlow: whatever test uses one needs it."""
@@ -116,3 +117,10 @@ def _common_runs(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPa
         common = tmp_path_factory.getbasetemp().parent / "fixture-runs"
         common.mkdir(exist_ok=True)
         share_runs(common)
+
+
+@pytest.fixture(autouse=True)
+def _english_afterwards() -> Iterator[None]:
+    """Let no test leave the language that it has chosen to the next one in the same process."""
+    yield
+    language.choose("")

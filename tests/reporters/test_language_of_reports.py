@@ -6,7 +6,6 @@ import json
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -26,12 +25,6 @@ SENTENCE = re.compile(r"(?<![\w.'\"`(])[A-Za-z]+ [a-z]+\b(?! in\b|\()")
 NAMES = re.compile(r"`[^`]*`|\(0\.\d if [^)]*\)|\S+ if \S+ % 2 == 0 else \S+|GPU [a-z_]+\.[a-z_]+")
 """Code, among it that of the fixtures."""
 LATE = f"{TF}x = tf.constant(1)\n{GROW}"
-
-
-@pytest.fixture(autouse=True)
-def _english_afterwards() -> Iterator[None]:
-    yield
-    language.choose("")
 
 
 def in_english(text: str) -> bool:
