@@ -19,7 +19,7 @@ FLOORS = (
     ("registry", "context", "watching"),
     ("operations", "summaries", "replays"),
     ("nodes", "kinds", "builtins", "tensorflow"),
-    ("handlers", "uncalled", "pytest_calls", "interpreter", "", "modules"),
+    ("handlers", "children", "uncalled", "pytest_calls", "interpreter", "", "modules"),
 )
 """From the lowest: the vocabulary; the context and its tables; operations; handlers; the entry."""
 FLOOR_OF = {part: number for number, parts in enumerate(FLOORS) for part in parts}

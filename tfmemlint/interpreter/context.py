@@ -12,7 +12,7 @@ from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 from tfmemlint.facts.shapes import expressions
-from tfmemlint.interpreter.frames import Catching, Conditions, ConfigFiles, Frame, Heap, Loop, SettledCall
+from tfmemlint.interpreter.frames import Catching, Children, Conditions, ConfigFiles, Frame, Heap, Loop, SettledCall
 from tfmemlint.interpreter.limits import MAX_STEPS, MAX_STEPS_OF_PROJECT_PROGRAM
 from tfmemlint.interpreter.observer import Decision, Observer, Reason, Surrender
 from tfmemlint.interpreter.place import Place
@@ -181,6 +181,8 @@ class Context(Place):
         """Functions that were used as values before the runtime had started, so that they may run before it does."""
         self.run_elsewhere: set[int] = set()
         """Functions that were given to another process."""
+        self.children = Children()
+        """The processes that are started in a known way."""
 
         # Code in containers
         self.settled: dict[Hashable, SettledCall] = {}

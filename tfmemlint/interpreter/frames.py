@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import field
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tfmemlint.interpreter.state import Handler, State
-from tfmemlint.interpreter.values import Cell, Class, Dict, Instance, ModuleInstance, Scope, Seq, Value
-from tfmemlint.model.finding import Step
+from tfmemlint.interpreter.values import Cell, Class, Dict, Function, Instance, ModuleInstance, Scope, Seq, Value
+from tfmemlint.model.finding import Span, Step
 from tfmemlint.model.records import dataclass, record
 
 if TYPE_CHECKING:
@@ -97,6 +97,36 @@ class Return:
     value: Value
     heap: Heap
     module_names: dict[str, Value]
+
+
+@record(frozen=True, slots=True, eq=False)
+class Child:
+    """A function that a new process runs.
+
+    Attributes:
+        function: it. args: what it is called with, as far as that is known. method: how the process is started:
+            ``spawn``, ``forkserver``, ``fork``, or ``loky`` (which imports no module of the program's own).
+        initializer: what the process calls before; None if nothing. fields: of an event where it is given the function.
+        made: where the process is made, or the pool that it belongs to.
+    """
+
+    function: Function
+    args: Sequence[Value]
+    method: str
+    initializer: Value | None
+    fields: Mapping[str, Any]
+    made: Span
+
+
+@dataclass(slots=True)
+class Children:
+    """The processes that a program starts: how the next ones are, what the last pool calls first in each and where it
+    is made, and those noted."""
+
+    method: str = ""
+    initializer: Value | None = None
+    pool: Span | None = None
+    noted: list[Child] = field(default_factory=list)
 
 
 @dataclass(slots=True)

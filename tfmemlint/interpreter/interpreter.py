@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import tfmemlint.interpreter.handlers  # noqa: F401 (it fills the tables)
+from tfmemlint.interpreter.children import interpret_children
 from tfmemlint.interpreter.context import Context, GaveUp
 from tfmemlint.interpreter.observer import Observer
 from tfmemlint.interpreter.operations.exceptions import end_entry
@@ -40,6 +41,7 @@ def interpret(
             context.statement, context.loops, context.handlers, context.caught = None, [], [], []
             context.guards, context.ways, context.doubts = (), (), []
         end_entry(context, "module", context.main.tree)
+        interpret_children(context)
         interpret_uncalled(context)
     except GaveUp as reason:
         context.given_up.append(str(reason))

@@ -12,7 +12,7 @@ from dataclasses import field
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from tfmemlint.interpreter.state import Arg, Call, Event, Handler, RuntimeStart, Tri
-from tfmemlint.interpreter.state.texts import AmountTold, DeviceTest
+from tfmemlint.interpreter.state.texts import AmountTold, DeviceTest, TextDecides, TextTaken
 from tfmemlint.interpreter.values import UNKNOWN, ModuleInstance, Value
 from tfmemlint.model.finding import Span
 from tfmemlint.model.records import dataclass, record
@@ -29,6 +29,7 @@ __all__ = [
     "Arg",
     "Call",
     "ChildEnv",
+    "ChildStarts",
     "DeviceAt",
     "DeviceTest",
     "End",
@@ -48,6 +49,8 @@ __all__ = [
     "RuntimeStart",
     "SessionMade",
     "Store",
+    "TextDecides",
+    "TextTaken",
     "Use",
 ]
 
@@ -195,6 +198,24 @@ class ChildEnv(Event):
     value: Value
     key: Span
     given: Span
+
+
+@record(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class ChildStarts(Event):
+    """A process that is started here takes GPU memory, and nothing in it configures the GPUs; this one did.
+
+    Attributes:
+        text: the function that the process runs. start: what takes the memory in it.
+        settings: the calls of this process that the new one does not have.
+        made: where the process is made, or its pool.
+        own: the function's place, where it stands in the file that is run; None elsewhere.
+    """
+
+    text: str
+    start: RuntimeStart
+    settings: tuple[Call, ...]
+    made: Span
+    own: Span | None = None
 
 
 @record(frozen=True, slots=True, kw_only=True, eq=False, repr=False)

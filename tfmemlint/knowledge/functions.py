@@ -7,6 +7,7 @@ import re
 from tfmemlint.model.patterns import late_pattern
 
 SET_GROWTH = "tf.config.experimental.set_memory_growth"
+GROWTH_VARIABLE = "TF_FORCE_GPU_ALLOW_GROWTH"
 SET_LOGICAL = ("tf.config.set_logical_device_configuration", "tf.config.experimental.set_virtual_device_configuration")
 LOGICAL_CONFIGURATION = ("tf.config.LogicalDeviceConfiguration", "tf.config.experimental.VirtualDeviceConfiguration")
 SET_VISIBLE = ("tf.config.set_visible_devices", "tf.config.experimental.set_visible_devices")

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.operations.amounts import as_number, as_text
 from tfmemlint.interpreter.operations.constants import plain_values
+from tfmemlint.interpreter.operations.text_truth import truth_of_text
 from tfmemlint.interpreter.registry import Invocation, builtin
 from tfmemlint.interpreter.values import (
     UNKNOWN,
@@ -76,6 +77,11 @@ def range_(context: Context, call: Invocation) -> Value | None:
     if plain and all(isinstance(bound, int) and abs(bound) <= MAX_RANGE_BOUND for bound in plain) and _is_short(plain):
         return Seq(tuple(Const(number) for number in range(*plain[:3])), "range")
     return UNKNOWN
+
+
+@builtin("bool")
+def truth(context: Context, call: Invocation) -> Value | None:
+    return truth_of_text(context, call.values[0], call.node) if len(call.values) == 1 else None
 
 
 @builtin("str", "int")

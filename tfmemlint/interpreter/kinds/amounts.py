@@ -7,6 +7,7 @@ import ast
 from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.operations.amounts import as_number, of_text, option_value
 from tfmemlint.interpreter.operations.methods import MethodCall
+from tfmemlint.interpreter.operations.text_truth import option_read_by_bool
 from tfmemlint.interpreter.registry import attribute_of, item_of, method
 from tfmemlint.interpreter.values import (
     UNKNOWN,
@@ -93,7 +94,7 @@ def method_of_parser(context: Context, base: OptionParser, call: MethodCall) -> 
         parsed = Fields({**base.options, **base.code})
         return Seq((parsed, UNKNOWN), "tuple") if call.name == "parse_known_args" else parsed
     if call.name == "add_argument":
-        _add_argument(base, values, keywords)
+        _add_argument(context, base, values, keywords, call.node)
     elif call.name == "set_defaults":
         for name, value in keywords.items():
             base.options.pop(name, None)
@@ -109,7 +110,9 @@ def method_of_parser(context: Context, base: OptionParser, call: MethodCall) -> 
     return UNKNOWN
 
 
-def _add_argument(parser: OptionParser, values: list[Value], keywords: dict[str, Value]) -> None:
+def _add_argument(
+    context: Context, parser: OptionParser, values: list[Value], keywords: dict[str, Value], node: ast.AST
+) -> None:
     """Note what an option is parsed as: a text, if nothing says otherwise."""
     names = [value.value for value in values if isinstance(value, Const) and isinstance(value.value, str)]
     given = keywords.get("dest")
@@ -119,7 +122,12 @@ def _add_argument(parser: OptionParser, values: list[Value], keywords: dict[str,
     if isinstance(reader, Function) and isinstance(default, Const) and isinstance(default.value, str):
         # A default that is a text is read like what is given on the command line.
         parser.readers.append((reader, default))
-    parser.options[name] = _parsed(name, keywords, f"the option {(long or names or [''])[0]}")
+    shown = (long or names or [""])[0]
+    type_ = next((each.value for each in getattr(node, "keywords", ()) if each.arg == "type"), None)
+    if reader == Ref("bool") and type_ is not None and shown.startswith("-") and context.state is not None:
+        parser.options[name] = option_read_by_bool(context, shown, type_)
+    else:
+        parser.options[name] = _parsed(name, keywords, f"the option {shown}")
 
 
 def _parsed(name: str, keywords: dict[str, Value], source: str) -> Value:

@@ -9,6 +9,7 @@ from tfmemlint.facts.names import canonical, is_tensorflow
 from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.operations.amounts import FLAGS
 from tfmemlint.interpreter.operations.call_effects import call_result
+from tfmemlint.interpreter.operations.callbacks import OF_PROCESSES
 from tfmemlint.interpreter.operations.contents import forget_contents, mark_escaped
 from tfmemlint.interpreter.operations.devices import report_lookup
 from tfmemlint.interpreter.operations.environment import read_variable, replace_environment
@@ -67,7 +68,8 @@ def attribute_of_reference(context: Context, base: Ref, name: str, node: ast.AST
 def attribute_of_result(context: Context, base: Made, name: str, node: ast.AST) -> Value:
     context.used.add(base.serial)
     report_missing(context, base, name, node)
-    return Ref(f"{base.name}().{name}") if is_tensorflow(base.name) else UNKNOWN
+    known = is_tensorflow(base.name) or base.name.startswith(OF_PROCESSES)
+    return Ref(f"{base.name}().{name}") if known else UNKNOWN
 
 
 @item_of(Ref)

@@ -14,6 +14,7 @@ from tfmemlint.interpreter.operations.guards import guards_of
 from tfmemlint.interpreter.operations.paths import doubtful, either_of, merge, restore, snapshot
 from tfmemlint.interpreter.operations.patterns import fits
 from tfmemlint.interpreter.operations.protocols import tested
+from tfmemlint.interpreter.operations.text_truth import report_tested
 from tfmemlint.interpreter.registry import visits
 from tfmemlint.interpreter.values import UNKNOWN, Value
 
@@ -59,9 +60,11 @@ def visit_if(context: Context, node: ast.If) -> None:
     outcome = decide(context, node.test, value)
     tell_test(context, node.test, value, outcome)
     if outcome.truth is not None and not outcome.assumed:
+        report_tested(context, node.test, (), (*node.body, *node.orelse))
         context.execute(node.body if outcome.truth else node.orelse)
         return
     yes, no = guards_of(context, node.test, True), guards_of(context, node.test, False)
+    report_tested(context, node.test, (*yes, *no), (*node.body, *node.orelse))
     refined = refine(context, context.state, node.test, True), refine(context, context.state, node.test, False)
     before = snapshot(context)
     if outcome.truth is not None:

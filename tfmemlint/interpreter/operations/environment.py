@@ -37,9 +37,14 @@ def read_variable(context: Context, name: Value, default: Value | None) -> Value
     return Amount("str", unit, shown, sure, _as_number(default))
 
 
-def _as_number(default: Value | None) -> float | None:
-    """Return the number that a default stands for, as a text or as it is; None if it stands for none."""
+_WORDS = frozenset({"true", "false", "yes", "no", "on", "off"})
+
+
+def _as_number(default: Value | None) -> float | str | None:
+    """Return the number that a default stands for, as a text or as it is; the text where it is a yes or no; or None."""
     value = default.value if isinstance(default, Const) else None
+    if isinstance(value, str) and value.lower() in _WORDS:
+        return value
     try:
         return float(value) if isinstance(value, (str, int, float)) and not isinstance(value, bool) else None
     except ValueError:

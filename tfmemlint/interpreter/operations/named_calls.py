@@ -12,7 +12,7 @@ from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.operations.amounts import told_by
 from tfmemlint.interpreter.operations.amounts_told import is_memory, told_in_log, told_in_print
 from tfmemlint.interpreter.operations.call_effects import apply_effect
-from tfmemlint.interpreter.operations.callbacks import call_sort_key, note_process_functions
+from tfmemlint.interpreter.operations.callbacks import PROCESS_POOLS, call_sort_key, note_process_functions
 from tfmemlint.interpreter.operations.constants import lift, plain_values
 from tfmemlint.interpreter.operations.contents import mark_escaped, passed_to_unknown
 from tfmemlint.interpreter.operations.environment import child_env, env_write
@@ -107,6 +107,8 @@ def call_builtin(context: Context, call: Invocation) -> Value | None:
     result: Value | None = handler(context, call) if handler is not None else None
     if result is not None:
         return result
+    if name.startswith("joblib.") and not context.unit.library:
+        note_process_functions(context, name, values, keywords, call.node)
     model = in_library(Ref(name))
     if not isinstance(model, Ref):
         return context.call(model, values, keywords, call.node)
@@ -160,7 +162,7 @@ _RESTS: dict[str, tuple[Value, ...]] = {
 def _call_third_party(context: Context, call: Invocation) -> Value:
     """Call something that is neither modelled nor TensorFlow's."""
     name, node = call.name, call.node
-    note_process_functions(context, name, call.all_values)
+    note_process_functions(context, name, call.values, call.keywords, node)
     for value in call.all_values:
         mark_escaped(context, value)
         if name not in KEEPING:
@@ -170,6 +172,8 @@ def _call_third_party(context: Context, call: Invocation) -> Value:
     if name.startswith("subprocess.") and isinstance(node, ast.Call):
         child_env(context, node)
     result: Value = told_by(name)
+    if name.startswith("multiprocessing.get_context") or name.rpartition(".")[2] in PROCESS_POOLS:
+        result = Made(name.replace("().", "."), context.next_serial())
     if name in RANKS or name.startswith(_OBSERVED):
         event = emit_call(context, name, node, call.written)
         if name in RANKS:

@@ -17,7 +17,7 @@ def call_not_followed(context: Context, args: Sequence[Value], keywords: dict[st
     if context.observer is not None:
         context.tell_surrender(Surrender.UNKNOWN_CALLEE, context.text(node.func) if isinstance(node, ast.Call) else "")
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-        note_process_functions(context, node.func.attr, (*args, *keywords.values()))
+        note_process_functions(context, node.func.attr, args, keywords, node)
     for value in (*args, *keywords.values()):
         mark_escaped(context, value)
         passed_to_unknown(context, value)

@@ -1,4 +1,4 @@
-"""Events about texts: names that devices are asked for, and units that amounts are told in."""
+"""Events about texts: names that devices are asked for, units that amounts are told in, texts taken for a yes."""
 
 from __future__ import annotations
 
@@ -40,3 +40,32 @@ class DeviceTest(Event):
     given: str
     text: str
     literal: Span | None = None
+
+
+@record(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class TextTaken(Event):
+    """A text that may say no is taken for a truth value: it is true, whatever it says.
+
+    ``how``: ``option`` (of a command line, with ``type=bool``), ``bool`` (a call of it) or ``test``. ``said``: a text
+    that says no and is true. ``text``: what is taken, as written: an option's name, or an expression. ``place``: what
+    would have to be written otherwise. ``negated``: that is ``not`` and the text. ``sure``: it is always a text.
+    """
+
+    how: str
+    said: str
+    text: str
+    place: Span
+    negated: bool = False
+    sure: bool = True
+
+
+@record(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class TextDecides(Event):
+    """A test comes out as the truth of a text: ``taken`` tells of which.
+
+    ``held``: the conditions that hold in its branches. ``memory``: a branch has a word about GPU memory in it.
+    """
+
+    taken: TextTaken
+    held: frozenset[tuple[str, bool]]
+    memory: bool

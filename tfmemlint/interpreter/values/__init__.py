@@ -69,6 +69,7 @@ from tfmemlint.interpreter.values.leaves import (
     PassNumber,
     PassNumbers,
     Ref,
+    TextTruth,
     Unknown,
 )
 
@@ -119,6 +120,7 @@ __all__ = [
     "Scope",
     "Seq",
     "Super",
+    "TextTruth",
     "Thread",
     "Unknown",
     "Value",

@@ -70,6 +70,16 @@ class FileValue(Amount):
 
 
 @record(frozen=True, slots=True, eq=False)
+class TextTruth(Unknown):
+    """The truth of a text, ``bool("False")``, which is True for every text but the empty one.
+
+    ``taken``: the event that tells where it was asked for (`tfmemlint.interpreter.state.texts.TextTaken`).
+    """
+
+    taken: Any
+
+
+@record(frozen=True, slots=True, eq=False)
 class FileItems(Unknown):
     """``items()`` of what a configuration file has: the pairs of names and values. Another file may have others."""
 
