@@ -78,6 +78,7 @@ class ChildWithoutConfiguration(Rule):
     name = "child-without-configuration"
     severity = Severity.ERROR
     fixable = "sometimes"
+    whole_program = True
     triggers = (r"get_context\(", r"set_start_method\(", r"\bdelayed\(")
 
     def check(self, program: Program) -> Iterator[Finding]:

@@ -16,7 +16,7 @@ from tfmemlint.interpreter.operations.exceptions import end_entry
 from tfmemlint.interpreter.operations.function_bodies import function_name, is_graph_function, run_function
 from tfmemlint.interpreter.program import Call, ChildStarts, Event, RuntimeStart
 from tfmemlint.interpreter.state import State
-from tfmemlint.interpreter.values import Const, Function
+from tfmemlint.interpreter.values import Const, Function, ModuleInstance
 from tfmemlint.knowledge.functions import GROWTH_VARIABLE
 
 _MOST = 16
@@ -66,11 +66,17 @@ def _interpret(context: Context, child: Child, state: State) -> None:
         graph = is_graph_function(child.function)
         run_function(context, child.function, child.args, {}, None, graph=graph)
     if context.state is not None:
+        context.unit = _unit_of(context, child)
         end_entry(context, function_name(child.function.node), child.function.node)
-    context.heap, context.statement = heap, None
+    context.unit, context.heap, context.statement = context.main, heap, None
     known = child.initializer is None or isinstance(child.initializer, Function)
     if child.method != "fork" and known:
         _report_unconfigured(context, child, context.events[number:])
+
+
+def _unit_of(context: Context, child: Child) -> ModuleInstance:
+    """Return the module that defines the function of a new process."""
+    return child.function.scope.module.unit or context.main
 
 
 def _report_unconfigured(context: Context, child: Child, events: Sequence[Event]) -> None:
@@ -90,13 +96,14 @@ def _report_unconfigured(context: Context, child: Child, events: Sequence[Event]
         # It configures, and something is wrong with that: another rule says what.
         return
     node = child.function.node
+    here_defined = id(node) in context.functions and _unit_of(context, child) is context.main
     context.emit(
         ChildStarts(
             text=function_name(node),
             start=start,
             settings=tuple(dict.fromkeys(calls)),
             made=child.made,
-            own=context.span(node) if id(node) in context.functions else None,
+            own=context.span(node) if here_defined else None,
             **child.fields,
         )
     )

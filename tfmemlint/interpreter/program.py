@@ -12,6 +12,7 @@ from dataclasses import field
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from tfmemlint.interpreter.state import Arg, Call, Event, Handler, RuntimeStart, Tri
+from tfmemlint.interpreter.state.options import OptionStored
 from tfmemlint.interpreter.state.texts import AmountTold, DeviceTest, TextDecides, TextTaken
 from tfmemlint.interpreter.values import UNKNOWN, ModuleInstance, Value
 from tfmemlint.model.finding import Span
@@ -43,6 +44,7 @@ __all__ = [
     "MissingMember",
     "NeverRun",
     "OptionGiven",
+    "OptionStored",
     "Program",
     "ProtoMade",
     "RankTaken",

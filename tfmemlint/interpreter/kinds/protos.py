@@ -7,9 +7,10 @@ import ast
 from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.operations.members import report_missing
 from tfmemlint.interpreter.operations.methods import MethodCall
-from tfmemlint.interpreter.operations.protos import set_proto_field
+from tfmemlint.interpreter.operations.protos import report_stored, set_proto_field
 from tfmemlint.interpreter.registry import attribute_of, method, stores_in
 from tfmemlint.interpreter.values import UNKNOWN, Proto, Value
+from tfmemlint.knowledge.option_types import NOT_ASSIGNED
 
 
 @attribute_of(Proto)
@@ -32,6 +33,12 @@ def store_in_proto(
     given: ast.expr | None = None,
 ) -> None:
     report_missing(context, base, name, node, stored=True)
+    report_stored(context, name, value, node, given)
+    if name in NOT_ASSIGNED:
+        # It raises, and nothing is set.
+        if isinstance(value, Proto):
+            value.record.consumed = True
+        return
     # What sets it by `setattr` may set any other field, too: no place that a fix may take away.
     set_proto_field(context, base, name, value, context.span(node) if isinstance(node, ast.Attribute) else None)
 

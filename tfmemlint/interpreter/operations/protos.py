@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 from typing import Any
 
 from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.operations.devices import rank_taken
 from tfmemlint.interpreter.operations.events import event_fields
-from tfmemlint.interpreter.program import Call, LateOption
+from tfmemlint.interpreter.program import Call, LateOption, OptionStored
 from tfmemlint.interpreter.values import UNKNOWN, Const, Dict, Proto, ProtoRecord, Value
 
 
@@ -18,6 +19,8 @@ def new_proto(context: Context, name: str, keywords: dict[str, Value], call: Cal
     for argument in call.args:
         if argument.keyword is not None:
             set_proto_field(context, proto, argument.keyword, argument.value, argument.span)
+        elif isinstance(argument.value, Proto):
+            argument.value.record.consumed = True  # it raises, whatever was meant
     for keyword, value in keywords.items():
         if keyword not in {argument.keyword for argument in call.args}:
             set_proto_field(context, proto, keyword, value, call.span)
@@ -44,6 +47,22 @@ def set_proto_field(context: Context, proto: Proto, name: str, value: Value, spa
         record.fields[full] = value
         record.spans[full] = span
     _note_late(context, record, full, value)
+
+
+def report_stored(context: Context, name: str, value: Value, node: ast.AST, given: ast.expr | None) -> None:
+    """Report that a field of a message is assigned to."""
+    if context.state is None:
+        return
+    context.emit(
+        OptionStored(
+            field=name,
+            value=value,
+            text=context.text(node),
+            given=context.span(given) if given is not None and isinstance(node, ast.Attribute) else None,
+            given_text=context.text(given) if given is not None else "",
+            **event_fields(context, node),
+        )
+    )
 
 
 def set_proto_item(context: Context, proto: Proto, key: Value, value: Value, span: Any) -> None:
