@@ -195,11 +195,11 @@ class SessionOptionType(Rule):
             f"{field} is {kind}, to which nothing can be assigned",
             ("AttributeError", "assignment not allowed"),
             advice=advice,
-            span=event.span,
+            span=event.target,
             intent=_intent(field, value),
             fixable=event.given is not None and (copied or mapped),
             details={"how": "update" if mapped else "copy" if is_message else "copy dict"},
-            anchors={"target": event.span},
+            anchors={"target": event.target},
         )
 
     def _value(

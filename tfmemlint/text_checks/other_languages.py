@@ -90,7 +90,8 @@ _HARMLESS = re.compile(
     # Not enough; none left.
     r"不足|不够|不夠|足りな[いく]|足らな[いく]|부족하지\s*않\w*|(?:메모리|여유|공간)(?:가|이)?\s*없\w*"
     r"|nicht (?:genug|genügend|reich\w{1,20}|aus\w{0,20})"
-    r"|\breich\w{1,20} (?:\w{1,40} )?nicht(?: (?:mehr|aus))?|kein\w{0,20} (?:\w{1,40} )?(?:Speicher|Platz|Arbeitsspeicher)\w*(?: mehr)?"
+    r"|\breich\w{1,20} (?:\w{1,40} )?nicht(?: (?:mehr|aus))?"
+    r"|kein\w{0,20} (?:\w{1,40} )?(?:Speicher|Platz|Arbeitsspeicher)\w*(?: mehr)?"
     r"|no hay (?:\w+ )?(?:memoria|espacio)\w*|no (?:alcanza|cabe|basta|es suficiente|queda)\w*"
     # So that not all of it is taken.
     r"|(?:为了|以便|避免|就|从而|而|程序|才)?(?:不会|不再|不|没)(?:要)?(?:再|会|一次性)?(?:占|佔|耗|用光|用完"

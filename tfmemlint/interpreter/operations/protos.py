@@ -53,14 +53,16 @@ def report_stored(context: Context, name: str, value: Value, node: ast.AST, give
     """Report that a field of a message is assigned to."""
     if context.state is None:
         return
+    whole = context.statement if isinstance(context.statement, ast.Assign) else node
     context.emit(
         OptionStored(
             field=name,
             value=value,
             text=context.text(node),
+            target=context.span(node),
             given=context.span(given) if given is not None and isinstance(node, ast.Attribute) else None,
             given_text=context.text(given) if given is not None else "",
-            **event_fields(context, node),
+            **event_fields(context, whole),
         )
     )
 
