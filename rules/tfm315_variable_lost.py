@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from tfmemlint.interpreter.program import EnvLost
+from tfmemlint.interpreter.state import Tri
 from tfmemlint.knowledge.environment import Moment, read_at
 from tfmemlint.knowledge.variables import ALLOCATOR, GROWTH, VISIBLE
 from tfmemlint.model.finding import Finding, Severity, Step
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from tfmemlint.interpreter.program import Program
 
 _PURPOSES = {GROWTH: Purpose.GROWTH, ALLOCATOR: Purpose.ALLOCATOR, VISIBLE: Purpose.VISIBLE}
+_ELSEWHERE = ("kernel", "command", "replaced", "shell")
+"""Places of which a variable is not passed on by a change of a configuration file."""
 _ABOUT_GPUS = (Moment.LISTING, Moment.DEVICES, Moment.CONVOLUTION, Moment.SHORTAGE)
 
 
@@ -32,7 +35,8 @@ class VariableLost(Rule):
     ``export`` there are invisible characters, so that the shell does not know the command.
 
     In Python, finds variables in a dictionary that is assigned to ``os.environ``: this gives the name to the
-    dictionary, and the environment of the process, in which TensorFlow looks, stays as it is.
+    dictionary, and the environment of the process, in which TensorFlow looks, stays as it is. Finds variables as well
+    that ``os.system("export ...")`` or ``subprocess`` sets in a shell of its own.
 
     A variable that the script itself reads is not reported, nor is ``CUDA_VISIBLE_DEVICES`` in a job of a scheduler,
     which has already exported it. ``pip``, ``venv``, ``setup.py`` and similar commands do not count as programs that
@@ -90,9 +94,10 @@ class VariableLost(Rule):
         for lost in program.of(EnvLost):
             if read_at(lost.name) not in _ABOUT_GPUS:
                 continue
+            beside = [each for each in program.of(EnvLost) if each.why == "shell" and each.span == lost.span]
             message, advice = _words(lost)
             without = Step(lost.path, lost.begun, f"{lost.program} starts without it")
-            begun = () if lost.why in ("layer", "kernel", "command", "replaced") else (without,)
+            begun = () if lost.why in (*_ELSEWHERE, "layer") else (without,)
             place = Step(lost.path, lost.span, f"{lost.name} is set")
             yield self.finding(
                 program,
@@ -105,12 +110,23 @@ class VariableLost(Rule):
                 notes=(f"It is passed on anyway where {lost.name} was exported before the script started.",)
                 if lost.why == "unexported"
                 else (),
-                fixable=lost.why not in ("kernel", "command", "replaced"),
-                details={"why": lost.why, "key": lost.key, "begun": lost.begun, "statement": lost.statement.row},
+                fixable=lost.why not in _ELSEWHERE or (lost.why == "shell" and lost.state.context.has is Tri.NO),
+                details={
+                    "why": lost.why,
+                    "key": lost.key,
+                    "begun": lost.begun,
+                    "pairs": [f"{each.name}={each.text}" for each in beside],
+                    "statement": lost.statement.row,
+                },
             )
 
     def fix(self, finding: Finding, editor: Editor) -> None:
         """Pass the variable to the program."""
+        if finding.details["why"] == "shell":
+            from tfmemlint.fixes.rewrites import env_variables
+
+            env_variables.set_in_process(editor, finding)
+            return
         from tfmemlint.fixes import text_editor
 
         text_editor.pass_to_program(editor, finding)
@@ -130,6 +146,10 @@ def _words(lost: EnvLost) -> tuple[str, str]:
         case "replaced":
             return f"{name} is put into a dictionary in place of os.environ: TensorFlow does not get it", (
                 "Call os.environ.update() with the dictionary, which changes the environment of the process"
+            )
+        case "shell":
+            return f"{name} is set in a shell of its own: the process does not get it", (
+                f"Write os.environ[{name!r}] = {lost.text!r}"
             )
         case "kernel":
             return f"{name} is set in a shell of its own: the notebook does not get it", f"Write %env {written}"

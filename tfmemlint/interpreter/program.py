@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeVar, cast
 
 from tfmemlint.interpreter.state import Arg, Call, Event, Handler, RuntimeStart, Tri
 from tfmemlint.interpreter.state.options import OptionStored
-from tfmemlint.interpreter.state.texts import AmountTold, DeviceTest, TextDecides, TextTaken
+from tfmemlint.interpreter.state.texts import AmountTold, DeviceTest, NameAsked, TextDecides, TextTaken
 from tfmemlint.interpreter.values import UNKNOWN, ModuleInstance, Value
 from tfmemlint.model.finding import Span
 from tfmemlint.model.records import dataclass, record
@@ -42,6 +42,7 @@ __all__ = [
     "ItemLookup",
     "LateOption",
     "MissingMember",
+    "NameAsked",
     "NeverRun",
     "OptionGiven",
     "OptionStored",

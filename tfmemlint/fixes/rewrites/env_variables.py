@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import libcst as cst
 
-from tfmemlint.fixes.call_context import set_applicability
+from tfmemlint.fixes.call_context import own_statement, set_applicability
 from tfmemlint.fixes.text_editor import TextEditor, WrittenItem
+from tfmemlint.fixes.unused_imports import drop_imports
 from tfmemlint.fixes.withheld import Withheld
 from tfmemlint.model.finding import Finding, Span
 
@@ -196,3 +197,22 @@ def renumber_nvml_gpu(editor: Editor, finding: Finding) -> None:
         raise Withheld(f"{editor.code(node)} is set elsewhere")
     editor.replace(node, str(finding.details["meant"]))
     editor.unsafe(f"Ask NVML for GPU {finding.details['meant']}")
+
+
+def set_in_process(editor: Editor, finding: Finding) -> None:
+    """Set the variables of a command in the environment of the process, in place of a shell's.
+
+    Raises:
+        Withheld: the result of the command is used.
+    """
+    call = editor.expression_at(finding.span)
+    statement = own_statement(editor, call)
+    if statement is None:
+        raise Withheld("the result of the command is used")
+    environ = f"{editor.add_import('os')}.environ"
+    pairs = [str(pair).partition("=") for pair in cast("list[object]", finding.details["pairs"])]
+    lines = [f"{environ}[{editor.quoted(name)}] = {editor.quoted(value)}\n" for name, _, value in pairs]
+    editor.insert_before(statement, "".join(lines))
+    drop_imports(editor, [statement], "".join(lines))
+    editor.remove(statement)
+    editor.unsafe("Set it in the environment of the process")

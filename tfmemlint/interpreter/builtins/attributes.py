@@ -12,11 +12,11 @@ from tfmemlint.interpreter.operations.bindings import set_field_of
 from tfmemlint.interpreter.operations.call_effects import tensorflow_has
 from tfmemlint.interpreter.operations.classes import class_member
 from tfmemlint.interpreter.operations.dict_objects import set_attributes
-from tfmemlint.interpreter.operations.events import report_use
+from tfmemlint.interpreter.operations.events import event_fields, report_use
 from tfmemlint.interpreter.operations.members import is_missing
 from tfmemlint.interpreter.operations.module_names import ask_module_getattr, is_not_bound_yet, named_in_module
 from tfmemlint.interpreter.operations.paths import merge, restore, snapshot
-from tfmemlint.interpreter.program import Arg, Handler
+from tfmemlint.interpreter.program import Arg, Handler, NameAsked
 from tfmemlint.interpreter.registry import Invocation, builtin
 from tfmemlint.interpreter.scopes import Scope
 from tfmemlint.interpreter.state import join_states
@@ -65,6 +65,9 @@ def _attribute_by_name(context: Context, name: str, node: ast.AST, values: list[
     if not isinstance(owner, Ref) or not is_tensorflow(owner.name):
         return context.attribute(owner, key.value, node) if name == "getattr" and len(values) == 2 else UNKNOWN
     known = tensorflow_has(context, owner.name, key.value)
+    if known is False and context.state is not None and (name == "hasattr" or len(values) > 2):
+        asked, text = f"{owner.name}.{key.value}", context.text(node)
+        context.emit(NameAsked(name=asked, how=name, text=text, **event_fields(context, node)))
     if name == "hasattr":
         return UNKNOWN if known is None else Const(known)
     if len(values) > 2:

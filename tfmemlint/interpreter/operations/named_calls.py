@@ -22,6 +22,7 @@ from tfmemlint.interpreter.operations.in_force import late_effect
 from tfmemlint.interpreter.operations.library import in_library
 from tfmemlint.interpreter.operations.objects import call_first_special
 from tfmemlint.interpreter.operations.protocols import as_lazy, call_all, call_all_with, is_own, members_of
+from tfmemlint.interpreter.operations.shell_commands import report_exports
 from tfmemlint.interpreter.operations.third_party import third_party_call
 from tfmemlint.interpreter.registry import BUILTINS, CONSUMERS, MODELS, OUTCOMES, Invocation
 from tfmemlint.interpreter.state import ConfigEffect
@@ -171,6 +172,8 @@ def _call_third_party(context: Context, call: Invocation) -> Value:
         env_write(context, call.values, node, call.written)
     if name.startswith("subprocess.") and isinstance(node, ast.Call):
         child_env(context, node)
+    if name.startswith(("subprocess.", "os.system", "os.popen")):
+        report_exports(context, name, call.values, call.keywords, node)
     result: Value = told_by(name)
     if name.startswith("multiprocessing.get_context") or name.rpartition(".")[2] in PROCESS_POOLS:
         result = Made(name.replace("().", "."), context.next_serial())

@@ -1,4 +1,4 @@
-"""Events about texts: names that devices are asked for, units that amounts are told in, texts taken for a yes."""
+"""Events about texts: names that are asked for, units that amounts are told in, texts taken for a yes."""
 
 from __future__ import annotations
 
@@ -40,6 +40,18 @@ class DeviceTest(Event):
     given: str
     text: str
     literal: Span | None = None
+
+
+@record(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class NameAsked(Event):
+    """A name that TensorFlow lacks is asked for, so that nothing is raised: ``hasattr(tf.config, "set_memory_limit")``.
+
+    ``name``: its canonical name. ``how``: ``hasattr`` or ``getattr``. ``text``: the question as written.
+    """
+
+    name: str
+    how: str
+    text: str
 
 
 @record(frozen=True, slots=True, kw_only=True, eq=False, repr=False)

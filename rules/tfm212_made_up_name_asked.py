@@ -1,0 +1,93 @@
+"""TFM212: a made-up name is asked for before it is used, so that nothing is ever configured."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from tfmemlint.interpreter.program import Call, EnvWrite, NameAsked, ProtoMade
+from tfmemlint.knowledge import names, purposes
+from tfmemlint.knowledge.functions import SET_GROWTH, SET_LOGICAL, SET_VISIBLE
+from tfmemlint.knowledge.variables import ALLOCATOR, GROWTH, VISIBLE
+from tfmemlint.model.finding import Finding, Severity
+from tfmemlint.model.intent import Intent
+from tfmemlint.rulekit.explain import short
+from tfmemlint.rulekit.rule import Rule
+
+if TYPE_CHECKING:
+    from tfmemlint.interpreter.program import Program
+
+_CONFIGURES = frozenset({SET_GROWTH, *SET_LOGICAL, *SET_VISIBLE})
+_VARIABLES = frozenset({GROWTH, VISIBLE, ALLOCATOR})
+
+
+class MadeUpNameAsked(Rule):
+    """A made-up name is asked for before it is used, so that nothing is ever configured.
+
+    What it does
+    ------------
+    Finds ``hasattr`` and ``getattr`` with a default that ask TensorFlow for a function about memory which no release
+    has. A program that configures its GPUs in another way as well is not reported: it asks for the name in order to
+    choose.
+
+    Why it matters
+    --------------
+    The answer is the same on every TensorFlow: what stands under the condition never runs. Nothing is raised, and the
+    process takes nearly all of the GPU's memory.
+
+    Example
+    -------
+    ```python
+    import tensorflow as tf
+
+    gpus = tf.config.list_physical_devices("GPU")
+    if gpus and hasattr(tf.config, "set_memory_limit"):
+        tf.config.set_memory_limit(gpus[0], 2048)
+    print(tf.constant(1))
+    ```
+
+    Use instead
+    -----------
+    ```python
+    import tensorflow as tf
+
+    gpus = tf.config.list_physical_devices("GPU")
+    if gpus:
+        limit = tf.config.LogicalDeviceConfiguration(memory_limit=2048)
+        tf.config.set_logical_device_configuration(gpus[0], [limit])
+    print(tf.constant(1))
+    ```
+    """
+
+    code = "TFM212"
+    name = "made-up-name-asked"
+    severity = Severity.WARNING
+    triggers = (r"\b(?:hasattr|getattr)\(",)
+
+    def check(self, program: Program) -> Iterator[Finding]:
+        """Yield each question for a made-up function about memory, in a program that configures nothing."""
+        asked = [event for event in program.of(NameAsked) if purposes.purpose_of(event.name) is not None]
+        if not asked or _configures(program):
+            return
+        for event in asked:
+            made_up = purposes.purpose_of(event.name)
+            if made_up is None or names.ever_existed(event.name):
+                continue
+            answer = "is False" if event.how == "hasattr" else "returns its default"
+            yield self.finding(
+                program,
+                event,
+                f"No TensorFlow has {event.name}: {event.how} {answer} everywhere",
+                intent=Intent(made_up.purpose),
+                outcome=f"Nothing is raised, and nothing is configured: {short(event.name)} is never called",
+                advice="Call the function that TensorFlow has, without a condition",
+            )
+
+
+def _configures(program: Program) -> bool:
+    """Return True if a program configures GPUs, or their memory, with what TensorFlow has."""
+    return (
+        any(call.name in _CONFIGURES for call in program.of(Call))
+        or any(write.name in _VARIABLES for write in program.of(EnvWrite))
+        or any(True for _ in program.of(ProtoMade))
+    )
