@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ from tfmemlint.rulekit.rule import Rule
 
 if TYPE_CHECKING:
     from tfmemlint.interpreter.program import Program
+    from tfmemlint.model.finding import Span
 
 _CONFIGURES = frozenset({SET_GROWTH, *SET_LOGICAL, *SET_VISIBLE})
 _VARIABLES = frozenset({GROWTH, VISIBLE, ALLOCATOR})
@@ -27,8 +29,8 @@ class MadeUpNameAsked(Rule):
     What it does
     ------------
     Finds ``hasattr`` and ``getattr`` with a default that ask TensorFlow for a function about memory which no release
-    has. A program that configures its GPUs in another way as well is not reported: it asks for the name in order to
-    choose.
+    has. A program that configures its GPUs in another way as well is not reported, nor a question with something in
+    its place (``getattr(...) or ...``, a function for a default): it asks for the name in order to choose.
 
     Why it matters
     --------------
@@ -69,7 +71,10 @@ class MadeUpNameAsked(Rule):
         asked = [event for event in program.of(NameAsked) if purposes.purpose_of(event.name) is not None]
         if not asked or _configures(program):
             return
+        chosen = _first_choices(program)
         for event in asked:
+            if event.replaced or event.span in chosen:
+                continue
             made_up = purposes.purpose_of(event.name)
             if made_up is None or names.ever_existed(event.name):
                 continue
@@ -82,6 +87,16 @@ class MadeUpNameAsked(Rule):
                 outcome=f"Nothing is raised, and nothing is configured: {short(event.name)} is never called",
                 advice="Call the function that TensorFlow has, without a condition",
             )
+
+
+def _first_choices(program: Program) -> frozenset[Span]:
+    """Return where operands of ``or`` stand that have another behind them: ``f`` in ``f or g``."""
+    return frozenset(
+        program.source.span(operand)
+        for node in ast.walk(program.tree)
+        if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.Or)
+        for operand in node.values[:-1]
+    )
 
 
 def _configures(program: Program) -> bool:

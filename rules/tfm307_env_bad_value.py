@@ -153,7 +153,7 @@ class EnvBadValue(Rule):
         kind = _type_of(write.value)
         # That it is a number does not say whether Python calls it an int or a float.
         kind_said = "" if kind == "number" else f", not {kind}"
-        words = "expected str, bytes or os.PathLike object" if write.how == "putenv" else "str expected"
+        words = "expected str, bytes or os.PathLike object" if write.how in ("putenv", "child") else "str expected"
         error = f"TypeError: {words}{kind_said}"
         meant = _as_text(write)
         # setdefault() does not change a variable that is already set.

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from tfmemlint.interpreter.program import EnvWrite
 from tfmemlint.interpreter.state import State
-from tfmemlint.interpreter.values import Const
+from tfmemlint.interpreter.values import Amount, Const, Value
 
 if TYPE_CHECKING:
     from tfmemlint.interpreter.program import Program
@@ -24,14 +24,18 @@ _Pair = tuple[ast.expr | ast.keyword, ast.expr, ast.AST]
 
 
 def child_writes(program: Program) -> Iterator[EnvWrite]:
-    """Yield the variables with constant names and texts that child processes get, one event for each place."""
+    """Yield the variables with constant names that child processes get, one event for each place.
+
+    Their values are constants, or the whole numbers that a loop counts: ``env["CUDA_VISIBLE_DEVICES"] = gpu``.
+    """
     if program.configuration is not None or not _may_start_processes(program.source.text):
         return
     with_ray = "ray" in program.source.text
     for scope in ast.walk(program.tree):
         if isinstance(scope, (ast.Module, *_SCOPES)):
+            counted = None if _makes_texts(scope) else _counted(scope)
             for key, value, statement in _pairs_of(scope, with_ray):
-                write = _write(program, key, value, statement)
+                write = _write(program, key, value, statement, counted)
                 if write is not None:
                     yield write
 
@@ -133,10 +137,60 @@ def _is_named(node: ast.expr, names: set[str]) -> bool:
     return isinstance(node, ast.Name) and node.id in names
 
 
-def _write(program: Program, key: ast.expr | ast.keyword, value: ast.expr, statement: ast.AST) -> EnvWrite | None:
+def _makes_texts(scope: _Scope) -> bool:
+    """Return True if a scope makes texts of all values of some dictionary: ``{key: str(value) for ...}``."""
+    return any(
+        isinstance(part, ast.Call) and isinstance(part.func, ast.Name) and part.func.id == "str"
+        for node in _own_nodes(scope)
+        if isinstance(node, (ast.DictComp, ast.GeneratorExp))
+        for part in ast.walk(node)
+    )
+
+
+def _counted(scope: _Scope) -> frozenset[str]:
+    """Return the names of a scope that are numbers: those that a loop counts, and parameters that say so."""
+    bound: list[str] = []
+    numbers: set[str] = set()
+    if isinstance(scope, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        for parameter in (*scope.args.posonlyargs, *scope.args.args, *scope.args.kwonlyargs):
+            if isinstance(parameter.annotation, ast.Name) and parameter.annotation.id in ("int", "float"):
+                numbers.add(parameter.arg)
+                bound.append(parameter.arg)
+    for node in _own_nodes(scope):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            bound.append(node.id)
+        if isinstance(node, ast.For) and isinstance(node.iter, ast.Call) and isinstance(node.iter.func, ast.Name):
+            target, how = node.target, node.iter.func.id
+            if how == "enumerate" and isinstance(target, ast.Tuple):
+                target, how = target.elts[0], "range"
+            if how == "range" and isinstance(target, ast.Name):
+                numbers.add(target.id)
+    return frozenset(name for name in numbers if bound.count(name) == 1)
+
+
+def _value_of(node: ast.expr, counted: frozenset[str] | None) -> Value | None:
+    """Return the value that a child process gets, or is refused; None if it is not known.
+
+    ``counted``: names that are numbers; None if numbers are made texts of later.
+    """
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return Const(node.value)
+    if counted is None:
+        return None
+    if isinstance(node, ast.Constant) and isinstance(node.value, (int, float)):
+        return Const(node.value)
+    return Amount("number") if isinstance(node, ast.Name) and node.id in counted else None
+
+
+def _write(
+    program: Program, key: ast.expr | ast.keyword, value: ast.expr, statement: ast.AST, counted: frozenset[str] | None
+) -> EnvWrite | None:
     name = key.arg if isinstance(key, ast.keyword) else key.value if isinstance(key, ast.Constant) else None
-    text = value.value if isinstance(value, ast.Constant) else None
-    if not isinstance(name, str) or not isinstance(text, str):
+    got = _value_of(value, counted)
+    if not isinstance(name, str) or got is None:
+        return None
+    if "env_vars" in program.source.text and not (isinstance(got, Const) and isinstance(got.value, str)):
+        # Ray tells of a number in words of its own.
         return None
     source = program.source
     key_span = None if isinstance(key, ast.keyword) else source.span(key)
@@ -147,7 +201,7 @@ def _write(program: Program, key: ast.expr | ast.keyword, value: ast.expr, state
         statement=source.span(statement),
         state=State(),
         name=name,
-        value=Const(text),
+        value=got,
         text=source.segment(given),
         how="child",
         key=key_span,

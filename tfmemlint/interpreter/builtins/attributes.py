@@ -67,7 +67,8 @@ def _attribute_by_name(context: Context, name: str, node: ast.AST, values: list[
     known = tensorflow_has(context, owner.name, key.value)
     if known is False and context.state is not None and (name == "hasattr" or len(values) > 2):
         asked, text = f"{owner.name}.{key.value}", context.text(node)
-        context.emit(NameAsked(name=asked, how=name, text=text, **event_fields(context, node)))
+        replaced = name == "getattr" and not (isinstance(values[2], Const) and not values[2].value)
+        context.emit(NameAsked(name=asked, how=name, text=text, replaced=replaced, **event_fields(context, node)))
     if name == "hasattr":
         return UNKNOWN if known is None else Const(known)
     if len(values) > 2:

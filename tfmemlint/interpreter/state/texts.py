@@ -46,12 +46,14 @@ class DeviceTest(Event):
 class NameAsked(Event):
     """A name that TensorFlow lacks is asked for, so that nothing is raised: ``hasattr(tf.config, "set_memory_limit")``.
 
-    ``name``: its canonical name. ``how``: ``hasattr`` or ``getattr``. ``text``: the question as written.
+    ``name``: its canonical name. ``how``: ``hasattr`` or ``getattr``. ``text``: the question as written. ``replaced``:
+    the default of ``getattr`` is something that is used in place of it: a function, say.
     """
 
     name: str
     how: str
     text: str
+    replaced: bool = False
 
 
 @record(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
