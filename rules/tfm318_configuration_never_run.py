@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 
 from tfmemlint.interpreter.program import NeverRun
 from tfmemlint.knowledge.functions import SET_GROWTH, SET_LOGICAL, SET_VISIBLE
-from tfmemlint.model.finding import Finding, Severity
+from tfmemlint.knowledge.variables import ALLOCATOR, GROWTH, VISIBLE
+from tfmemlint.model.finding import Finding, Severity, Step
 from tfmemlint.model.intent import Intent, Purpose
 from tfmemlint.rulekit.explain import short
 from tfmemlint.rulekit.rule import Rule
+from tfmemlint.rulekit.turned_guards import KIND, turned_guards
 
 if TYPE_CHECKING:
     from tfmemlint.fixes.editor import Editor
@@ -28,6 +30,7 @@ _MADE = {
     "lambda": "A lambda calls nothing before it is called itself",
     "thread": "A thread runs nothing before it is started",
     "function": "{name} is named here, not called",
+    KIND: "It is reached only where there are no GPUs",
 }
 _ADVICE = {
     "map": "Use a for loop",
@@ -41,6 +44,22 @@ _ADVICE = {
     "lambda": "Call the function itself",
     "thread": "Start the thread and wait for its end, or call the function itself",
     "function": "Call it: {name}()",
+    KIND: "Turn the condition round",
+    "comparison": "Write = in place of ==",
+    "option": "Assign a value to it",
+}
+_UNSET = {
+    "comparison": "{name} is not set here: == compares, and assigns nothing",
+    "option": "{name} is not set here: it is only named",
+}
+_PURPOSES = {
+    "allow_growth": Purpose.GROWTH,
+    GROWTH: Purpose.GROWTH,
+    "per_process_gpu_memory_fraction": Purpose.FRACTION,
+    "visible_device_list": Purpose.VISIBLE,
+    VISIBLE: Purpose.VISIBLE,
+    "allocator_type": Purpose.ALLOCATOR,
+    ALLOCATOR: Purpose.ALLOCATOR,
 }
 
 
@@ -51,7 +70,8 @@ class ConfigurationNeverRun(Rule):
     ------------
     Finds ``map``, ``filter``, generator expressions, generators, coroutines, context managers, partials, lambdas,
     threads and names of functions that would configure a GPU, and whose value nothing uses: nothing iterates over them,
-    awaits, enters, starts or calls them.
+    awaits, enters, starts or calls them. Finds calls that configure GPUs under a condition that holds only where there
+    are none (``if not gpus:``), and options that a statement compares (``==``) or names where it has to assign them.
 
     Why it matters
     --------------
@@ -82,12 +102,24 @@ class ConfigurationNeverRun(Rule):
     name = "configuration-never-run"
     severity = Severity.ERROR
     fixable = "sometimes"
-    triggers = ("memory_growth", "(?:logical|virtual)_device", "visible_device", "parallelism_threads")
+    triggers = (
+        "memory_growth",
+        "(?:logical|virtual)_device",
+        "visible_device",
+        "parallelism_threads",
+        "allow_growth",
+        "per_process_gpu_memory_fraction",
+        "allocator_type",
+        r"environ\[[^\]\n]{0,80}\]\s{0,9}==",
+    )
 
     def check(self, program: Program) -> Iterator[Finding]:
         """Yield what would configure a GPU and is not run."""
         for event in program.of(NeverRun):
             name = event.text or short(event.called)
+            if event.kind in _UNSET:
+                yield self._unset(program, event)
+                continue
             yield self.finding(
                 program,
                 event,
@@ -99,11 +131,42 @@ class ConfigurationNeverRun(Rule):
                 details={"kind": event.kind, "name": event.stored_in},
             )
 
+        for event, test, may_turn in turned_guards(program):
+            yield self.finding(
+                program,
+                event,
+                f"{short(event.called)} is never called here. {_MADE[KIND]}",
+                intent=_intent(event),
+                outcome="Nothing is raised; the setting is not made",
+                advice=_ADVICE[KIND] if may_turn else "Put it where the listing is not empty",
+                trace=(Step(event.path, test, f"{event.text} says whether there are GPUs"),),
+                fixable=may_turn,
+                details={"kind": KIND, "test": test},
+            )
+
+    def _unset(self, program: Program, event: NeverRun) -> Finding:
+        name = short(event.called)
+        return self.finding(
+            program,
+            event,
+            _UNSET[event.kind].format(name=name),
+            intent=Intent(_PURPOSES.get(event.called, Purpose.OTHER)),
+            outcome="Nothing is raised; the setting is not made",
+            advice=_ADVICE[event.kind],
+            fixable=event.kind == "comparison" or name == "allow_growth",
+            details={"kind": event.kind, "name": ""},
+        )
+
     def fix(self, finding: Finding, editor: Editor) -> None:
-        """Run it: as a loop, as a call, or awaited."""
+        """Run it: as a loop, as a call, or awaited; turn the condition round; or assign the option."""
         from tfmemlint.fixes.rewrites import run_lazy_code
 
-        run_lazy_code.run(editor, finding)
+        if finding.details["kind"] == KIND:
+            run_lazy_code.turn(editor, finding)
+        elif finding.details["kind"] in _UNSET:
+            run_lazy_code.assign(editor, finding)
+        else:
+            run_lazy_code.run(editor, finding)
 
 
 def _intent(event: NeverRun) -> Intent:

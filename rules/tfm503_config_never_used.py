@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 from tfmemlint.facts.names import is_tensorflow
 from tfmemlint.interpreter.program import ProtoMade
 from tfmemlint.interpreter.state import Tri
+from tfmemlint.interpreter.values import Const, Dict
 from tfmemlint.knowledge import names
 from tfmemlint.knowledge.functions import LOGICAL_CONFIGURATION, PROTOS
 from tfmemlint.model.finding import Finding, Severity
+from tfmemlint.model.intent import Intent, Purpose
 from tfmemlint.rulekit.explain import (
     constants_of,
     dropped_limit_intent,
@@ -32,9 +34,10 @@ class ConfigNeverUsed(Rule):
 
     What it does
     ------------
-    Finds ``ConfigProto`` and ``GPUOptions`` objects with GPU options that are never passed to anything: no session, no
-    estimator, no function, no return value. Finds a ``LogicalDeviceConfiguration`` as a statement of its own, or under
-    a name that nothing reads, too: it only describes a device, and no ``set_logical_device_configuration`` gets it.
+    Finds ``ConfigProto`` and ``GPUOptions`` objects with GPU options that are never passed to anything: no session,
+    no estimator, no function, no return value; so are those whose ``device_count`` is to hide the GPUs. Finds a
+    ``LogicalDeviceConfiguration`` as a statement of its own, or under a name that nothing reads, too: it only
+    describes a device, and no ``set_logical_device_configuration`` gets it.
 
     Why it matters
     --------------
@@ -76,7 +79,16 @@ class ConfigNeverUsed(Rule):
             before = "gpu_options." if short(proto.name) == "GPUOptions" else ""
             fields = {f"{before}{name}": value for name, value in proto.fields.items()}
             options = plain_options(fields)
-            if proto.consumed or not options or (settings and not proto.function) or is_for_others(program, proto):
+            hides = _hides_gpus(proto)
+            if (
+                proto.consumed
+                or not (options or hides)
+                or (settings and not proto.function)
+                or is_for_others(program, proto)
+            ):
+                continue
+            if not options:
+                yield self._hidden_for_nothing(program, proto)
                 continue
             yield self.finding(
                 program,
@@ -91,6 +103,18 @@ class ConfigNeverUsed(Rule):
                 details={"options": options, "values": constants_of(fields)},
                 anchors={f"field:{before}{name}": span for name, span in proto.field_spans.items()},
             )
+
+    def _hidden_for_nothing(self, program: Program, proto: ProtoMade) -> Finding:
+        return self.finding(
+            program,
+            proto,
+            f"No session ever gets this {short(proto.name)}: its device_count hides no GPU",
+            intent=Intent(Purpose.VISIBLE, text="no GPU"),
+            outcome="Nothing is raised; the process takes nearly all of the GPU's memory",
+            advice="Hand it to the session, or hide the GPUs with tf.config.set_visible_devices([], 'GPU')",
+            fixable=False,
+            details={"options": {}},
+        )
 
     def _dropped_limits(self, program: Program) -> Iterator[Finding]:
         for call in program.calls(*LOGICAL_CONFIGURATION):
@@ -118,3 +142,10 @@ class ConfigNeverUsed(Rule):
         from tfmemlint.fixes.rewrites import sessions
 
         sessions.replace_proto(editor, finding)
+
+
+def _hides_gpus(proto: ProtoMade) -> bool:
+    """Return True if a message says that there are no GPUs: ``device_count={"GPU": 0}``."""
+    counts = proto.fields.get("device_count")
+    given = counts.items.get("GPU") if isinstance(counts, Dict) else proto.fields.get("device_count.GPU")
+    return given == Const(0)

@@ -33,6 +33,7 @@ from tfmemlint.interpreter.values import (
     Proto,
     Scope,
     Seq,
+    Thread,
     Value,
     as_made,
     choose,
@@ -136,6 +137,8 @@ class Context(Place):
         self.singling_out: set[str] = set()
         """Serial numbers of `Made` values that were used, or passed on."""
         self.protos: list[tuple[Proto, Call]] = []
+        self.ended: dict[Thread, State] = {}
+        """The states that threads leave which only start something."""
         self.shaped: set[int] = set()
         """Serial numbers of the Keras models whose input shape is known."""
         self.started_generators: dict[int, object] = {}

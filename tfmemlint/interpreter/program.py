@@ -305,12 +305,12 @@ class LateOption(Event):
 
 @record(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class NeverRun(Event):
-    """Code that would configure a GPU is made, and nothing ever runs it.
+    """Code that would configure a GPU is made, and nothing ever runs it; or an option is named, and not set.
 
-    ``kind``: what it is: ``map``, ``filter``, ``generator expression``, ``generator``, ``context manager``,
-    ``coroutine``, ``partial``, ``lambda``, ``thread`` or ``function`` (a name without the parentheses of a call).
-    ``called``: the function that would configure, canonical. ``text``: the function that calls it, as far as it has
-    a name. ``stored_in``: the name that it is bound to and that nothing reads; "" if there is none.
+    ``kind``: ``map``, ``filter``, ``generator expression``, ``generator``, ``context manager``, ``coroutine``,
+    ``partial``, ``lambda``, ``thread``, ``function`` (a name that is not called), ``comparison`` or ``option``.
+    ``called``: the function that would configure, canonical, or the option. ``text``: the function that calls it, if it
+    has a name. ``stored_in``: the name that it is bound to and that nothing reads; "" if there is none.
     """
 
     kind: str

@@ -50,7 +50,7 @@ class _Tensor:
 
 
 class _Name:
-    """A name of TensorFlow's; calling it starts the runtime, unless it is one of ``tf.config``."""
+    """A name of TensorFlow's; calling it starts the runtime, unless it is one of ``tf.config`` that does not."""
 
     def __init__(self, *path: str) -> None:
         self._path = path
@@ -61,7 +61,7 @@ class _Name:
         return _Name(*self._path, name)
 
     def __call__(self, *args: object, **keywords: object) -> Any:
-        if self._path[0] != "config":
+        if self._path[0] != "config" or self._path[-1] in ("list_logical_devices", "get_memory_info"):
             _note("start")
             return _Tensor()
         if self._path[-1] == "set_memory_growth":

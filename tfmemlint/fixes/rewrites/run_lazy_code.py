@@ -1,4 +1,4 @@
-"""Run code that is made and never run: a ``map`` becomes a loop, a partial a call, a coroutine is awaited."""
+"""Run code that never runs: a ``map`` becomes a loop, a partial a call, a coroutine is awaited, a test turned round."""
 
 from __future__ import annotations
 
@@ -10,10 +10,13 @@ import libcst as cst
 from libcst import matchers
 
 from tfmemlint.fixes.withheld import Withheld
-from tfmemlint.model.finding import Finding
+from tfmemlint.model.finding import Finding, Span
 
 if TYPE_CHECKING:
     from tfmemlint.fixes.editor import Editor
+
+_SPEAKS_OF_NONE = re.compile(r"\bno\b|\bnot\b|\bcpu\b|\bwithout\b|n't\b", re.IGNORECASE)
+"""Words of a message that is right where there are no GPUs."""
 
 
 def run(editor: Editor, finding: Finding) -> None:
@@ -132,3 +135,59 @@ def _free_name(editor: Editor, node: cst.CSTNode, name: str) -> str:
     if name == "_" or name not in words:
         return name
     return next(f"{name}_{number}" for number in range(1, len(words) + 2) if f"{name}_{number}" not in words)
+
+
+def turn(editor: Editor, finding: Finding) -> None:
+    """Turn a condition round that holds only where there are no GPUs.
+
+    Raises:
+        Withheld: the condition is not written so that it can be turned, or speaks of what is right without GPUs.
+    """
+    place = finding.details["test"]
+    assert isinstance(place, Span)
+    test = editor.expression_at(place)
+    branch = editor.statement_of(test)
+    if any(_SPEAKS_OF_NONE.search(text) for text in _texts(branch)):
+        raise Withheld("the branch speaks of a machine without GPUs")
+    editor.replace(test, _turned(editor, test))
+    editor.unsafe("Turn the condition round: the configuration is reached only where there are no GPUs")
+
+
+def _texts(node: cst.CSTNode) -> list[str]:
+    found = matchers.findall(node, matchers.SimpleString() | matchers.FormattedStringText())
+    return [part.value for part in found if isinstance(part, (cst.SimpleString, cst.FormattedStringText))]
+
+
+def _turned(editor: Editor, test: cst.BaseExpression) -> str:
+    match test:
+        case cst.UnaryOperation(operator=cst.Not(), expression=inner):
+            return editor.code(inner)
+        case cst.Comparison(left=cst.Call(args=[counted]), comparisons=[cst.ComparisonTarget(operator=operator)]):
+            name = editor.code(counted.value)
+            there_are = isinstance(operator, (cst.GreaterThan, cst.GreaterThanEqual, cst.NotEqual))
+            return f"not {name}" if there_are else name
+        case cst.Comparison(left=cst.Name() as listing):
+            return editor.code(listing)
+        case cst.Name() | cst.Call():
+            return f"not {editor.code(test)}"
+        case _:
+            raise Withheld("the condition is not written so that it can be turned round")
+
+
+def assign(editor: Editor, finding: Finding) -> None:
+    """Assign an option that a statement compares, or only names.
+
+    Raises:
+        Withheld: the statement is part of a longer line.
+    """
+    statement = editor.statement_at(finding.span)
+    line = statement.body[0] if isinstance(statement, cst.SimpleStatementLine) and len(statement.body) == 1 else None
+    match line:
+        case cst.Expr(value=cst.Comparison(left=left, comparisons=[cst.ComparisonTarget(comparator=value)])):
+            text = f"{editor.code(left)} = {editor.code(value)}\n"
+        case cst.Expr(value=cst.Attribute() as option):
+            text = f"{editor.code(option)} = True\n"
+        case _:
+            raise Withheld("the code is part of a longer statement")
+    editor.replace_statement(statement, text)
+    editor.unsafe(f"Assign {text.partition(' = ')[0]}")

@@ -7,7 +7,7 @@ import ast
 from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.operations.awaiting import awaited
 from tfmemlint.interpreter.operations.bindings import set_field_of
-from tfmemlint.interpreter.operations.callbacks import run_in_background
+from tfmemlint.interpreter.operations.callbacks import run_thread, wait_for
 from tfmemlint.interpreter.operations.classes import lineage
 from tfmemlint.interpreter.operations.commands import typed_options
 from tfmemlint.interpreter.operations.contents import mark_escaped, new_container, passed_to_unknown
@@ -26,6 +26,7 @@ from tfmemlint.interpreter.values import (
     Ref,
     Scope,
     Seq,
+    Thread,
     Value,
     is_called,
 )
@@ -43,7 +44,16 @@ def unknown(context: Context, call: Invocation) -> Value | None:
 
 @builtin("tfmemlint.background")
 def background(context: Context, call: Invocation) -> Value | None:
-    run_in_background(context, call.values[0], call.values[1:], {}, call.node)
+    thread = Thread(call.values[0], tuple(call.values[1:]), {})
+    run_thread(context, thread, call.node)
+    return thread
+
+
+@builtin("tfmemlint.end_of")
+def end_of(context: Context, call: Invocation) -> Value | None:
+    for value in call.values:
+        if isinstance(value, Thread):
+            wait_for(context, value)
     return UNKNOWN
 
 

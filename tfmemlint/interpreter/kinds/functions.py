@@ -6,7 +6,7 @@ import ast
 from collections.abc import Sequence
 
 from tfmemlint.interpreter.context import Context
-from tfmemlint.interpreter.operations.callbacks import run_in_background
+from tfmemlint.interpreter.operations.callbacks import run_thread, wait_for
 from tfmemlint.interpreter.operations.function_bodies import is_graph_function
 from tfmemlint.interpreter.operations.function_calls import call_function
 from tfmemlint.interpreter.operations.methods import MethodCall
@@ -48,7 +48,9 @@ def trace_function(context: Context, base: Function, call: MethodCall) -> Value 
 
 @method(Thread)
 def thread_method(context: Context, base: Thread, call: MethodCall) -> Value | None:
-    call.arguments(context)
+    values, keywords = call.arguments(context)[:2]
     if call.name == "start":
-        run_in_background(context, base.function, base.args, dict(base.keywords), call.node)
+        run_thread(context, base, call.node)
+    if call.name == "join" and not values and not keywords:
+        wait_for(context, base)
     return UNKNOWN

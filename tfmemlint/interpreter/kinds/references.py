@@ -19,8 +19,8 @@ from tfmemlint.interpreter.operations.named_calls import call_by_name
 from tfmemlint.interpreter.operations.unknown_calls import call_not_followed
 from tfmemlint.interpreter.program import Arg
 from tfmemlint.interpreter.registry import Invocation, attribute_of, calls, item_of, stores_in
-from tfmemlint.interpreter.values import UNKNOWN, Amount, Const, Made, Ref, Value
-from tfmemlint.knowledge.functions import TENSORFLOW_FLAGS
+from tfmemlint.interpreter.values import UNKNOWN, Amount, Const, Made, Proto, Ref, Value
+from tfmemlint.knowledge.functions import SESSIONS, TENSORFLOW_FLAGS
 from tfmemlint.knowledge.units import BYTES
 
 _FLAG_VALUES = frozenset(f"{flags}.FLAGS" for flags in ("absl.flags", *TENSORFLOW_FLAGS))
@@ -119,6 +119,23 @@ def store_in_reference(
     else:
         mark_escaped(context, value)
         forget_contents(context, value)
+
+
+@stores_in(Made)
+def store_in_result(
+    context: Context,
+    base: Made,
+    name: str,
+    value: Value,
+    node: ast.AST,
+    owner: ast.expr | None = None,
+    given: ast.expr | None = None,
+) -> None:
+    if isinstance(value, Proto) and base.name in SESSIONS:
+        # A session reads its options when it is made: this one stays as it is.
+        return
+    mark_escaped(context, value)
+    forget_contents(context, value)
 
 
 @stores_in(object)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.frames import Child
@@ -12,7 +13,10 @@ from tfmemlint.interpreter.limits import MAX_ITEMS_UNROLLED
 from tfmemlint.interpreter.operations.events import event_fields
 from tfmemlint.interpreter.operations.paths import doubtful, merge, snapshot
 from tfmemlint.interpreter.operations.side_effects import havoc, is_side_effect_free
-from tfmemlint.interpreter.values import UNKNOWN, Const, Function, Seq, Value
+from tfmemlint.interpreter.program import Call, Event, RuntimeStart
+from tfmemlint.interpreter.state import Phase, State, Tri
+from tfmemlint.interpreter.values import UNKNOWN, Const, Function, Seq, Thread, Value
+from tfmemlint.knowledge.functions import SET_GROWTH, SET_LOGICAL, SET_VISIBLE
 
 _PROCESSES = frozenset({"multiprocessing.Process", "multiprocessing.context.Process", "torch.multiprocessing.Process"})
 _POOL_METHODS = frozenset(
@@ -22,6 +26,8 @@ _POOL_METHODS = frozenset(
 PROCESS_POOLS = frozenset({"Pool", "ProcessPoolExecutor", "Parallel"})
 OF_PROCESSES = ("multiprocessing.", "concurrent.futures.ProcessPoolExecutor", "torch.multiprocessing.", "joblib.")
 """The beginnings of the names of functions that start processes, or say how they are started."""
+_WAITING = frozenset({"accept", "acquire", "get", "join", "recv", "wait"})
+_CONFIGURE = frozenset({SET_GROWTH, *SET_LOGICAL, *SET_VISIBLE})
 _OF_THREADS = re.compile(r"\bdummy\b|ThreadPool")
 
 
@@ -75,15 +81,69 @@ def _starts_processes(keywords: Mapping[str, Value]) -> bool:
     return jobs is not None and jobs != Const(1) and not keywords.keys() & {"backend", "prefer", "require"}
 
 
-def run_in_background(
-    context: Context, function: Value, args: Sequence[Value], keywords: dict[str, Value], node: ast.AST
-) -> None:
-    """Start a thread: what it does happens at some time from now on."""
-    before = snapshot(context)
+def run_thread(context: Context, thread: Thread, node: ast.AST) -> None:
+    """Start a thread, of which the end may be waited for: see `wait_for`."""
+    before, earlier, known = snapshot(context), context.state, len(context.events)
     with doubtful(context):
-        context.call(function, args, keywords, node)
+        context.call(thread.function, thread.args, dict(thread.keywords), node)
+    later = context.state
     merge(context, before)
-    havoc(context, is_side_effect_free(context, function))
+    if later is not None and earlier is not None and _only_starts(earlier, later):
+        context.ended[thread] = later
+        if not _waits(thread.function):
+            return
+    if _waits(thread.function) and earlier is not None:
+        # Another thread says when it goes on: nothing is known until its end.
+        context.state = replace(
+            context.here, context=earlier.context, allocator=earlier.allocator, listed=earlier.listed
+        )
+        havoc(context)
+        return
+    if later is None and context.state is not None and _may_have_started(context, context.events[known:]):
+        return
+    havoc(context, is_side_effect_free(context, thread.function))
+
+
+def _waits(function: Value) -> bool:
+    """True if a function waits for another thread without a time limit: ``event.wait()``, ``queue.get()``."""
+    return isinstance(function, Function) and any(
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr in _WAITING
+        and not node.args
+        and not node.keywords
+        for node in ast.walk(function.node)
+    )
+
+
+def _may_have_started(context: Context, events: Sequence[Event]) -> bool:
+    """Note what a thread that never ends has started; return False if it configures something, or starts nothing."""
+    starts = [event for event in events if isinstance(event, RuntimeStart)]
+    if not starts or any(isinstance(event, Call) and event.name in _CONFIGURE for event in events):
+        return False
+    for event in starts:
+        if getattr(context.here, event.what).has is Tri.NO:
+            phase = {event.what: Phase(Tri.MAYBE, event)}
+            context.state = replace(context.here, **phase)  # type: ignore[arg-type]
+    return True
+
+
+def wait_for(context: Context, thread: Thread) -> None:
+    """Wait for the end of a thread: what it has started is started from here on."""
+    ended = context.ended.get(thread)
+    if ended is None or context.state is None:
+        return
+    sure = {
+        which: now
+        for which in ("context", "allocator", "listed")
+        if (now := getattr(ended, which)).has is Tri.YES and getattr(context.state, which).has is not Tri.YES
+    }
+    context.state = replace(context.state, **sure)
+
+
+def _only_starts(before: State, after: State) -> bool:
+    """True if what lies between two states has started something, and configured nothing."""
+    return replace(after, context=before.context, allocator=before.allocator, listed=before.listed) == before
 
 
 def call_sort_key(context: Context, key: Value, values: Value, node: ast.AST) -> None:

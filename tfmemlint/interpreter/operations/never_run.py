@@ -15,7 +15,8 @@ from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.operations.classes import class_member
 from tfmemlint.interpreter.operations.events import event_fields
 from tfmemlint.interpreter.program import NeverRun
-from tfmemlint.interpreter.values import Class, Function, Instance, Lazy, Partial, Ref, Scope, Thread, Value
+from tfmemlint.interpreter.values import Class, Function, Instance, Lazy, Partial, Proto, Ref, Scope, Thread, Value
+from tfmemlint.knowledge.environment import Moment, read_at
 from tfmemlint.knowledge.functions import SET_GROWTH, SET_LOGICAL, SET_THREADS, SET_VISIBLE
 
 _CONFIGURE = frozenset({SET_GROWTH, *SET_LOGICAL, *SET_VISIBLE, *SET_THREADS})
@@ -25,6 +26,9 @@ _PLAIN = _MANAGERS | {"staticmethod", "classmethod"}
 """Decorators with which calling a generator function still runs nothing of its body."""
 _SHOWS = frozenset({"print", "type", "repr", "str", "id"})
 """Functions that run nothing of what they are given: ``print`` shows ``<map object at ...>``."""
+_SET = frozenset({"allow_growth", "per_process_gpu_memory_fraction", "visible_device_list", "allocator_type"})
+"""Options of a session about GPUs."""
+_ABOUT_GPUS = frozenset({Moment.LISTING, Moment.DEVICES, Moment.CONVOLUTION, Moment.SHORTAGE})
 _MAX_DEPTH = 3
 """Functions that call each other down to the one that configures: helpers of helpers are seldom deeper."""
 
@@ -35,6 +39,28 @@ def report_discarded(context: Context, statement: ast.Expr, value: Value) -> Non
     found = _found(context, value) if kind else None
     if found is not None:
         _report(context, statement.value, kind, found)
+
+
+def report_unassigned(context: Context, node: ast.expr) -> None:
+    """Report a statement that names an option, or compares it, and so does not set it."""
+    compared = isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.Eq) and len(node.ops) == 1
+    named = node.left if isinstance(node, ast.Compare) and compared else node
+    if context.state is None or not isinstance(named, (ast.Attribute, ast.Subscript)):
+        return
+    if not context.source.path.endswith(".py"):
+        # A cell, and an example, show the value.
+        return
+    name = ""
+    if isinstance(named, ast.Attribute):
+        owner = context.evaluate(named.value) if named.attr in _SET and dotted(named) else None
+        if isinstance(owner, Proto) and f"{owner.prefix}{named.attr}" not in owner.record.fields:
+            name = named.attr
+    elif compared and context.last_values.get(id(named.value)) == Ref("os.environ"):
+        key = named.slice.value if isinstance(named.slice, ast.Constant) else None
+        name = key if isinstance(key, str) and read_at(key) in _ABOUT_GPUS else ""
+    if name:
+        kind = "comparison" if compared else "option"
+        context.emit(NeverRun(kind=kind, called=name, text="", **event_fields(context, node)))
 
 
 def report_stored_for_nothing(context: Context, statement: ast.Assign, value: Value) -> None:

@@ -12,6 +12,8 @@ from tfmemlint.verify.slicing.import_effects import ImportEffects
 from tfmemlint.verify.slicing.statements import Function
 from tfmemlint.verify.slicing.syntax import blocks_of, own_nodes
 
+_NAMESPACES = frozenset({"globals", "locals", "vars"})
+
 
 @dataclass
 class Slicer:
@@ -220,6 +222,11 @@ class Slicer:
                 self._need_attribute(node.attr, function)
                 if not self.bindings.is_of_a_module(node):
                     self._need_changes(node.attr, function)
+            elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _NAMESPACES:
+                for key in own_nodes(statement):
+                    # A name may be asked for by its text: globals()["name"].
+                    if isinstance(key, ast.Constant) and isinstance(key.value, str):
+                        self.need(key.value, None if node.func.id == "globals" else function)
         for other in self.loaded.needed_by(statement):
             self.keep(other)
             self._need_calls(self.bindings.function[other], None)

@@ -1,0 +1,145 @@
+"""Conditions that are the wrong way round: GPUs are configured where a listing has found none.
+
+Read off the syntax: the interpreter takes it that there is a GPU, and does not follow such a branch.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from tfmemlint.facts.syntax import dotted
+from tfmemlint.interpreter.program import NeverRun
+from tfmemlint.interpreter.state import State
+from tfmemlint.knowledge.functions import LIST_PHYSICAL, SET_GROWTH, SET_LOGICAL, SET_VISIBLE
+
+if TYPE_CHECKING:
+    from tfmemlint.interpreter.program import Program
+    from tfmemlint.model.finding import Span
+
+KIND = "no GPUs"
+_CONFIGURE = {name.rpartition(".")[2]: name for name in (SET_GROWTH, *SET_LOGICAL, *SET_VISIBLE)}
+_LISTS = frozenset(name.rpartition(".")[2] for name in LIST_PHYSICAL)
+_LEAVES = ("sys.exit", "exit", "quit", "os._exit")
+
+
+def turned_guards(program: Program) -> Iterator[tuple[NeverRun, Span, bool]]:
+    """Yield each call that configures GPUs where there are none: with its condition, and whether that may be turned."""
+    if program.configuration is not None or not any(name in program.source.text for name in _LISTS):
+        return
+    listings = _listings(program.tree)
+    if not listings:
+        return
+    for node in ast.walk(program.tree):
+        for test, body, may_turn in _branches(node, listings):
+            for call in _configuring(body, listings):
+                yield _never_run(program, call, test), program.source.span(test), may_turn
+
+
+def _branches(node: ast.AST, listings: frozenset[str]) -> Iterator[tuple[ast.expr, Sequence[ast.AST], bool]]:
+    """Yield conditions with what runs only if there are no GPUs, and whether nothing else depends on them."""
+    if isinstance(node, ast.If):
+        found = _says_there_are(node.test, listings)
+        if found is not None:
+            yield node.test, node.orelse if found else node.body, not node.orelse
+    elif isinstance(node, ast.IfExp):
+        found = _says_there_are(node.test, listings)
+        if found is not None:
+            other = node.body if found else node.orelse
+            yield node.test, [node.orelse if found else node.body], isinstance(other, ast.Constant)
+    for block in (getattr(node, name, None) for name in ("body", "orelse", "finalbody")):
+        if isinstance(block, list):
+            for number, statement in enumerate(block):
+                if (
+                    isinstance(statement, ast.If)
+                    and not statement.orelse
+                    and _leaves(statement.body)
+                    and _says_there_are(statement.test, listings)
+                ):
+                    yield statement.test, block[number + 1 :], True
+
+
+def _leaves(body: Sequence[ast.stmt]) -> bool:
+    last = body[-1]
+    ends = isinstance(last, ast.Expr) and isinstance(last.value, ast.Call) and dotted(last.value.func) in _LEAVES
+    return ends or isinstance(last, (ast.Return, ast.Raise, ast.Continue))
+
+
+def _says_there_are(test: ast.expr, listings: frozenset[str]) -> bool | None:
+    """Return True if a test holds only where there are GPUs, False if only where there are none; else None."""
+    match test:
+        case ast.UnaryOp(ast.Not(), operand):
+            inner = _says_there_are(operand, listings)
+            return None if inner is None else not inner
+        case ast.Name(name) if name in listings:
+            return True
+        case ast.Call(ast.Name("len"), [ast.Name(name)]) if name in listings:
+            return True
+        case ast.Compare(ast.Call(ast.Name("len"), [ast.Name(name)]), [op], [ast.Constant(number)]) if name in listings:
+            return _of_count(op, number)
+        case ast.Compare(ast.Name(name), [op], [ast.List([]) | ast.Constant(None)]) if name in listings:
+            return False if isinstance(op, (ast.Eq, ast.Is)) else None
+        case _:
+            return None
+
+
+def _of_count(op: ast.cmpop, number: object) -> bool | None:
+    match op, number:
+        case (ast.Gt(), 0) | (ast.GtE(), 1) | (ast.NotEq(), 0):
+            return True
+        case (ast.Eq(), 0) | (ast.Lt(), 0 | 1) | (ast.LtE(), 0):
+            return False
+        case _:
+            return None
+
+
+def _listings(tree: ast.AST) -> frozenset[str]:
+    """Return the names that are listings of GPUs wherever a file binds them."""
+    listed: dict[str, int] = {}
+    bound: dict[str, int] = {}
+    for node in ast.walk(tree):
+        match node:
+            case ast.Name(name, ast.Store()):
+                bound[name] = bound.get(name, 0) + 1
+            case ast.arg(name):
+                bound[name] = bound.get(name, 0) + 1
+        match node:
+            case ast.Assign([ast.Name(name)], ast.Call(func, [ast.Constant("GPU")]) as call) if not call.keywords:
+                listed[name] = listed.get(name, 0) + (dotted(func).rpartition(".")[2] in _LISTS)
+    return frozenset(name for name, count in listed.items() if count == bound.get(name))
+
+
+def _configuring(body: Sequence[ast.AST], listings: frozenset[str]) -> Iterator[ast.Call]:
+    """Yield the calls in a branch that configure GPUs of a listing, unless the branch lists them again."""
+    nodes = [node for part in body for node in ast.walk(part)]
+    if any(isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.id in listings for node in nodes):
+        return
+    loops = {
+        node.target.id
+        for node in nodes
+        if isinstance(node, (ast.For, ast.comprehension))
+        and isinstance(node.target, ast.Name)
+        and isinstance(node.iter, ast.Name)
+        and node.iter.id in listings
+    }
+    for node in nodes:
+        if isinstance(node, ast.Call) and node.args and dotted(node.func).rpartition(".")[2] in _CONFIGURE:
+            device = node.args[0]
+            if isinstance(device, ast.Subscript):
+                device = device.value
+            if isinstance(device, ast.Name) and (device.id in loops or device.id in listings):
+                yield node
+
+
+def _never_run(program: Program, call: ast.Call, test: ast.expr) -> NeverRun:
+    source = program.source
+    return NeverRun(
+        path=source.path,
+        span=source.span(call),
+        statement=source.span(call),
+        state=State(),
+        kind=KIND,
+        called=_CONFIGURE[dotted(call.func).rpartition(".")[2]],
+        text=source.segment(source.span(test)),
+    )
