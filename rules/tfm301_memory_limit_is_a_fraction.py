@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from tfmemlint.interpreter.values import Amount
+from tfmemlint.knowledge import units
 from tfmemlint.knowledge.functions import LOGICAL_CONFIGURATION
 from tfmemlint.model.finding import Finding, Severity
 from tfmemlint.model.intent import Intent, Purpose
@@ -15,7 +17,7 @@ from tfmemlint.rulekit.rule import Rule
 
 if TYPE_CHECKING:
     from tfmemlint.fixes.editor import Editor
-    from tfmemlint.interpreter.program import Program
+    from tfmemlint.interpreter.program import Arg, Call, Program
     from tfmemlint.knowledge.releases import Target
     from tfmemlint.rulekit.correction import Correction
 
@@ -26,7 +28,7 @@ class MemoryLimitIsAFraction(Rule):
     What it does
     ------------
     Finds a ``memory_limit`` of 0, ``nan``, ``inf`` or a number between 0 and 1. Constants are folded first: ``0.3 *
-    1024`` is 307 MiB, which is fine.
+    1024`` is 307 MiB, which is fine. Finds a share that ``GPUtil`` tells, too (``gpu.memoryUtil``).
 
     Why it matters
     --------------
@@ -71,6 +73,9 @@ class MemoryLimitIsAFraction(Rule):
         """Yield each constant limit below 1 MiB, or that is not a finite number."""
         for call in program.calls(*LOGICAL_CONFIGURATION):
             limit = call.arg(0, "memory_limit")
+            if limit is not None and isinstance(limit.value, Amount) and limit.value.unit == units.SHARE:
+                yield self._share(program, call, limit, limit.value.source)
+                continue
             default = default_of(limit, call) if limit is not None else None
             values = [default] if default is not None else constants(limit) if limit is not None else []
             if limit is None or not values or not all(_is_too_small(number) for number in values):
@@ -94,6 +99,18 @@ class MemoryLimitIsAFraction(Rule):
                 anchors={"call": call.span},
                 details={"unit": "fraction", "keyword": limit.keyword, "name": call.name, "caught": False},
             )
+
+    def _share(self, program: Program, call: Call, limit: Arg, source: str) -> Finding:
+        return self.finding(
+            program,
+            call,
+            f"memory_limit is in MiB: {limit.text} is a share of the memory, from {source}",
+            span=limit.span,
+            intent=Intent(Purpose.LIMIT, "", None, limit.text),
+            outcome="The first operation on the GPU raises FailedPreconditionError",
+            advice="Multiply it by the GPU's memory in MiB",
+            details={"unit": "", "keyword": limit.keyword, "name": call.name, "caught": False},
+        )
 
     def correction(self, finding: Finding, text: str, target: Target) -> Correction:
         """Return what to write instead."""

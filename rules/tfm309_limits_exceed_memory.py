@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from tfmemlint.interpreter.values import Const, Limit, Seq
+from tfmemlint.interpreter.values import Amount, Const, Limit, Seq
 from tfmemlint.knowledge.functions import LOGICAL_CONFIGURATION, SET_LOGICAL
+from tfmemlint.knowledge.units import MIB
 from tfmemlint.model.finding import Finding, Severity
 from tfmemlint.model.intent import Intent, Purpose
 from tfmemlint.rulekit.explain import device_words, limit_intent
@@ -14,7 +15,7 @@ from tfmemlint.rulekit.made_up import LEAST_BYTES
 from tfmemlint.rulekit.rule import Rule
 
 if TYPE_CHECKING:
-    from tfmemlint.interpreter.program import Call, Program
+    from tfmemlint.interpreter.program import Arg, Call, Program
 
 
 class LimitsExceedMemory(Rule):
@@ -24,7 +25,7 @@ class LimitsExceedMemory(Rule):
     ------------
     If the size of a GPU is known (``--gpu-memory 16GiB``, or ``gpu-memory`` in the configuration), finds memory limits
     above it: of one logical device, or of all logical devices of one GPU together. All GPUs are assumed to have that
-    size.
+    size. Without a known size, finds limits that are made of the host's memory (``psutil.virtual_memory()``).
 
     Why it matters
     --------------
@@ -65,6 +66,10 @@ class LimitsExceedMemory(Rule):
 
     def check(self, program: Program) -> Iterator[Finding]:
         """Yield each constant limit above the size that the user has given."""
+        for call in program.calls(*LOGICAL_CONFIGURATION):
+            limit = call.arg(0, "memory_limit")
+            if limit is not None and isinstance(limit.value, Amount) and limit.value.unit == MIB:
+                yield from self._of_the_host(program, call, limit, limit.value.source)
         size = program.gpu_memory_mib
         if size is None:
             return
@@ -97,6 +102,23 @@ class LimitsExceedMemory(Rule):
                 " what is left",
                 advice=f"Keep the sum of the limits of one GPU below {size:g} MiB",
             )
+
+    def _of_the_host(self, program: Program, call: Call, limit: Arg, source: str) -> Iterator[Finding]:
+        if source in _OF_THE_HOST:
+            yield self.finding(
+                program,
+                call,
+                f"memory_limit is for a GPU: {limit.text} is of the host's memory, from {source}",
+                span=limit.span,
+                severity=Severity.WARNING,
+                intent=Intent(Purpose.LIMIT, "", None, limit.text),
+                outcome="Nothing is raised: where the host has more memory, TensorFlow takes nearly all of the GPU's",
+                advice="Ask NVML for the GPU's memory: nvmlDeviceGetMemoryInfo",
+            )
+
+
+_OF_THE_HOST = ("virtual_memory()", "swap_memory()")
+"""Functions of psutil."""
 
 
 def _known(items: Sequence[object]) -> list[float] | None:

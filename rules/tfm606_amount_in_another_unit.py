@@ -23,7 +23,7 @@ class AmountInAnotherUnit(Rule):
     ------------
     Finds amounts that ``get_memory_info`` and NVML return, in bytes, and that an f-string, ``%``, ``format`` or
     ``print`` puts beside another unit: ``f"{info['peak']} MB"``. Divisions by powers of 1000 or 1024 are followed; MB
-    and MiB count as one unit.
+    and MiB count as one unit. Amounts of GPUtil and nvidia-smi, which are in MiB, are judged alike.
 
     Why it matters
     --------------
@@ -52,7 +52,7 @@ class AmountInAnotherUnit(Rule):
     name = "amount-in-another-unit"
     severity = Severity.WARNING
     fixable = "sometimes"
-    triggers = ("memory_info", "nvmlDeviceGetMemoryInfo")
+    triggers = ("memory_info", "nvmlDeviceGetMemoryInfo", "GPUtil", "nvidia-smi")
 
     def check(self, program: Program) -> Iterator[Finding]:
         """Yield each amount beside a unit that is not its own."""

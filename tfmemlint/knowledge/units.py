@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from tfmemlint.model.patterns import late_pattern
 
 BYTES, KIB, MIB, GIB = "bytes", "kib", "mib", "gib"
+SHARE = "share"
+"""Of an amount that is a part of a GPU's memory, from 0 to 1."""
 _BITS: Mapping[str, int] = {BYTES: 0, KIB: 10, MIB: 20, GIB: 30}
 """By unit: how many times 1024 bytes it is, as a power of two."""
 _UNITS = {bits: unit for unit, bits in _BITS.items()}
@@ -37,6 +39,21 @@ MEMORY_FIELDS: Mapping[str, tuple[str, ...]] = {
 
 Source: NVML's reference, ``nvmlMemory_t`` ("in bytes"); psutil's, ``virtual_memory()`` ("expressed in bytes").
 """
+
+GPUTIL_FIELDS: Mapping[str, str] = {
+    **dict.fromkeys(("memoryTotal", "memoryFree", "memoryUsed"), MIB),
+    **dict.fromkeys(("memoryUtil", "load"), SHARE),
+}
+"""Attributes of what ``GPUtil.getGPUs()`` lists: it takes them from nvidia-smi, in MiB (GPUtil 1.4)."""
+_QUERY = late_pattern(r"--query-gpu=[\s\"']{0,3}((?:memory\.(?:total|free|used)[\s,]{0,3}){1,3})(?![\w.])")
+
+
+def is_asked_in_mib(command: str) -> bool:
+    """Return True if a command is nvidia-smi that is asked for amounts of memory alone, as plain numbers: of MiB.
+
+    Source: ``nvidia-smi --help-query-gpu`` and the unit that it writes without ``nounits``.
+    """
+    return "nvidia-smi" in command and "nounits" in command and _QUERY.search(command) is not None
 
 
 def unit_in_name(name: str) -> str:

@@ -30,7 +30,9 @@ _PARSING = frozenset({"parse_args", "parse_known_args", "parse_intermixed_args"}
 def item_of_amount(
     context: Context, base: Amount, key: Value, node: ast.expr, written: ast.expr | None = None
 ) -> Value:
-    return Amount("str", source=base.source) if base.type in ("list", "str") else UNKNOWN
+    if base.type == "numbers":
+        return Amount("number", base.unit, base.source)
+    return Amount("str", base.unit, base.source) if base.type in ("list", "str") else UNKNOWN
 
 
 @method(Amount)
@@ -55,7 +57,8 @@ def item_of_fields(
     context: Context, base: Fields, key: Value, node: ast.expr, written: ast.expr | None = None
 ) -> Value:
     if not isinstance(key, Const) or not isinstance(key.value, str):
-        return UNKNOWN
+        # A list of objects that are alike has no fields of its own.
+        return UNKNOWN if base.fields else base.rest
     found: Value = base.fields.get(key.value, base.rest)
     return found
 

@@ -117,7 +117,8 @@ def _comprehended(
     if isinstance(source, Seq) and not filtered and len(node.generators) == 1 and len(values) == len(source.items):
         return new_container(context, Seq(tuple(values), "list"))
     if isinstance(node, ast.ListComp) and isinstance(source, Amount) and isinstance(last, Amount):
-        return Amount("list", source=last.source) if last.type == "str" and source.type == "list" else UNKNOWN
+        kind = {"str": "list", "number": "numbers"}.get(last.type) if source.type == "list" else None
+        return Amount(kind, last.unit, last.source) if kind is not None else UNKNOWN
     return UNKNOWN
 
 

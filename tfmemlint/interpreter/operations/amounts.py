@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import math
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import replace
 
 from tfmemlint.facts import folding
@@ -120,7 +120,7 @@ def of_text(text: Amount, method: str) -> Amount | None:
     """Return what a method of a text returns; None for one that returns neither a text nor a list of texts."""
     if text.type != "str" or method not in _TEXTS | _LISTS:
         return None
-    return Amount("list" if method in _LISTS else "str", source=text.source)
+    return Amount("list" if method in _LISTS else "str", text.unit, text.source)
 
 
 def as_text(value: Amount) -> Value:
@@ -164,15 +164,24 @@ def memory_of(function: str) -> Value:
     return Fields({name: Amount("number", units.BYTES, f"{function.rpartition('.')[2]}()") for name in names})
 
 
-_PRINTED = Amount("str", source="the output of a program")
-_PRINTING: Mapping[str, Value] = {
-    "subprocess.check_output": _PRINTED,
-    "subprocess.getoutput": _PRINTED,
-    "subprocess.run": Fields({"stdout": _PRINTED, "stderr": _PRINTED}),
-    "os.popen": _PRINTED,
-}
+_PRINTING = frozenset({"subprocess.check_output", "subprocess.getoutput", "subprocess.run", "os.popen"})
 
 
-def told_by(function: str) -> Value:
+def told_by(function: str, args: Sequence[Value] = ()) -> Value:
     """Return what is known of the result of another library's function."""
-    return _PRINTING.get(function) or memory_of(function)
+    if function in _PRINTING:
+        in_mib = units.is_asked_in_mib(_command(args[0] if args else UNKNOWN))
+        printed = Amount("str", units.MIB, "nvidia-smi") if in_mib else Amount("str", source="the output of a program")
+        return Fields({"stdout": printed, "stderr": printed}) if function == "subprocess.run" else printed
+    if function == "GPUtil.getGPUs":
+        return Fields({}, _GPU_OF_GPUTIL)
+    return memory_of(function)
+
+
+def _command(given: Value) -> str:
+    """Return a command as far as it is known: the words of a list, with spaces between them."""
+    parts = given.items if isinstance(given, Seq) else (given,)
+    return " ".join(part.value for part in parts if isinstance(part, Const) and isinstance(part.value, str))
+
+
+_GPU_OF_GPUTIL = Fields({name: Amount("number", unit, "GPUtil") for name, unit in units.GPUTIL_FIELDS.items()})

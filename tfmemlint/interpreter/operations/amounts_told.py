@@ -11,9 +11,9 @@ from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.operations.events import event_fields
 from tfmemlint.interpreter.program import AmountTold
 from tfmemlint.interpreter.values import Amount, Const, Value
-from tfmemlint.knowledge.units import GIB, written_unit
+from tfmemlint.knowledge.units import GIB, WORDS, written_unit
 
-_OF_GPUS = frozenset({"get_memory_info()", "nvmlDeviceGetMemoryInfo()"})
+_OF_GPUS = frozenset({"get_memory_info()", "nvmlDeviceGetMemoryInfo()", "GPUtil", "nvidia-smi"})
 _BEFORE = re.compile(r"[(\[]\s{0,3}([A-Za-z]{1,9})\s{0,3}[)\]]\s{0,3}[:=]?\s{0,9}\Z")
 """A unit in brackets before the amount: ``used (MB): ``."""
 _AFTER = re.compile(r"\s{0,3}([A-Za-z]{1,9})(?![\w/])")
@@ -24,7 +24,7 @@ _BY_NAME_OR_WIDTH = re.compile(r"%[-+ #0-9.]{0,20}[(*]")
 
 def is_memory(value: Value) -> bool:
     """Return True for an amount of GPU memory that a report has returned, in a unit that is known."""
-    return isinstance(value, Amount) and value.source in _OF_GPUS and bool(value.unit) and value.sure
+    return isinstance(value, Amount) and value.source in _OF_GPUS and value.unit in WORDS and value.sure
 
 
 def told_in_f_string(context: Context, node: ast.JoinedStr, values: Sequence[Value]) -> None:

@@ -32,6 +32,7 @@ from tfmemlint.interpreter.values import (
     DeviceName,
     Devices,
     Dict,
+    Fields,
     FileItems,
     FileValue,
     Index,
@@ -97,7 +98,7 @@ def iterate(
         # What stands under a test for a later pass is seen in the only one.
         passes = [(_without_number(value), repeated) for value, repeated in passes]
     over_devices = any(_has_device(value) for value, _ in passes)
-    definite = bool(passes) and passes[0][0] is not UNKNOWN
+    definite = bool(passes) and passes[0][0] is not UNKNOWN and not isinstance(passes[0][0], Fields)
     if (isinstance(iterable, Seq) and not iterable.items) or (context.here.max_gpus == 0 and _is_of_gpus(iterable)):
         return
     each = isinstance(iterable, (Seq, Dict)) and len(passes) == len(iterable.items)
@@ -249,6 +250,8 @@ def _elements(iterable: Value) -> list[tuple[Value, bool]]:
             rest = Device(kind, type_, EACH if whole else part, loop=True)
             pair: list[Value] = [DeviceName(first), DeviceName(rest)] if names else [first, rest]
             return [(pair[0], False), (pair[1], True)]
+        case Fields(fields={}, rest=Fields() as each):
+            return [(each, False), (each, True)]
         case Indices(of, offset, skipped, extra):
             some = skipped or not of.whole
             low, high = (f"[{skipped}:]" if skipped and of.whole else "some",) * 2 if some else (0, EACH)
@@ -271,8 +274,11 @@ def _elements(iterable: Value) -> list[tuple[Value, bool]]:
             length = min((len(column) for column in known), default=2)
             return [(Seq(tuple(_in_row(column, row) for column in columns), "tuple"), row > 0) for row in range(length)]
         case Amount(type="list") if not isinstance(iterable, FileValue):
-            line = Amount("str", source=iterable.source)
+            line = Amount("str", iterable.unit, iterable.source)
             return [(line, False), (line, True)]
+        case Amount(type="numbers"):
+            number = Amount("number", iterable.unit, iterable.source)
+            return [(number, False), (number, True)]
         case PassNumbers(first):
             return [(PassNumber(first, later=False), False), (PassNumber(first, later=True), True)]
         case _:

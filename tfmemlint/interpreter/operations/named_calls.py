@@ -174,7 +174,7 @@ def _call_third_party(context: Context, call: Invocation) -> Value:
         child_env(context, node)
     if name.startswith(("subprocess.", "os.system", "os.popen")):
         report_exports(context, name, call.values, call.keywords, node)
-    result: Value = told_by(name)
+    result: Value = told_by(name, call.values)
     if name.startswith("multiprocessing.get_context") or name.rpartition(".")[2] in PROCESS_POOLS:
         result = Made(name.replace("().", "."), context.next_serial())
     if name in RANKS or name.startswith(_OBSERVED):

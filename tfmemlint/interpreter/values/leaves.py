@@ -31,7 +31,7 @@ class Amount(Unknown):
     """A number or a text that isn't known, but its type or its unit is.
 
     Attributes:
-        type: ``str``, ``list`` or ``number``; "" if it isn't known.
+        type: ``str``, ``list`` (of texts), ``number`` or ``numbers`` (a list); "" if it isn't known.
         unit: as in `tfmemlint.knowledge.units`; "" if it isn't known.
         source: where it comes from, in words. sure: False if it is so on some path only.
         default: the number or the text that it is where the user gives none; None if there is none, or it isn't known.
