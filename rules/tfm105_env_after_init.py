@@ -28,6 +28,10 @@ _PURPOSES = {
 }
 
 
+_TESTS = frozenset({"tf.test.is_gpu_available", "tf.test.gpu_device_name"})
+"""Tests for GPUs that make the devices; to list the physical ones does not."""
+
+
 class EnvAfterInit(Rule):
     """An environment variable is set after TensorFlow has read it.
 
@@ -114,10 +118,18 @@ class EnvAfterInit(Rule):
                 advice=where_to(start, write, what) if start is not None else f"{what} at the program's start",
                 trace=told + start_trace(start, write, f"{write.name} is set too late"),
                 anchors=start_anchors(start, write),
-                details={name: place + len(told) for name, place in start_details(start, write).items()},
+                details={
+                    **{name: place + len(told) for name, place in start_details(start, write).items()},
+                    "test": which != "listed" and start is not None and start.name in _TESTS,
+                },
             )
 
     def fix(self, finding: Finding, editor: Editor) -> None:
-        """Move the assignment above what reads the variable."""
+        """Move the assignment above what reads the variable, or replace a test for GPUs that reads it."""
+        if finding.details["test"]:
+            from tfmemlint.fixes.rewrites import device_listing
+
+            device_listing.replace_gpu_test(editor, finding.anchors["start"])
+            return
         editor.statement_at(finding.span)
         editor.move_above_start(finding, editor.ENVIRONMENT_SET)

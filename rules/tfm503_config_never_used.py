@@ -112,8 +112,9 @@ class ConfigNeverUsed(Rule):
             intent=Intent(Purpose.VISIBLE, text="no GPU"),
             outcome="Nothing is raised; the process takes nearly all of the GPU's memory",
             advice="Hand it to the session, or hide the GPUs with tf.config.set_visible_devices([], 'GPU')",
-            fixable=False,
-            details={"options": {}},
+            fixable=names.exists(proto.name, program.target) and program.target.major >= 2,
+            details={"options": {}, "values": constants_of(proto.fields)},
+            anchors={f"field:{name}": span for name, span in proto.field_spans.items()},
         )
 
     def _dropped_limits(self, program: Program) -> Iterator[Finding]:

@@ -100,6 +100,10 @@ def fix_growth_arguments(editor: Editor, finding: Finding) -> None:
         editor.replace_args(call, *arguments)
         set_applicability(editor, "Set growth to a bool", caught=details["caught"], doubtful=True)
         return
+    if kind == "listing" and editor.nearest(call, cst.For, until=(cst.FunctionDef,)) is None:
+        _narrow_listing_of_first(editor, call)
+        set_applicability(editor, "List the GPUs only", caught=details["caught"], doubtful=True)
+        return
     if kind == "listing":
         around = _narrow_listing(editor, call)
         # Before the call raised, the rest of the loop ran for the CPU, too.
@@ -189,6 +193,38 @@ def _narrow_listing(editor: Editor, call: cst.Call) -> cst.For:
         raise Withheld("the devices are listed elsewhere: pass 'GPU' there")
     editor.replace_args(listing, editor.quoted("GPU"))
     return loop
+
+
+def _narrow_listing_of_first(editor: Editor, call: cst.Call) -> None:
+    """Make a listing ask for GPUs only whose first device is configured: ``devices[0]``.
+
+    Raises:
+        Withheld: the file uses the listing for other things as well.
+    """
+    device = call.args[0].value
+    devices = device.value if isinstance(device, cst.Subscript) else None
+    if isinstance(devices, cst.Call):
+        listing: cst.Call | None = devices
+    else:
+        listing = None
+        for node in walk(editor.module):
+            if isinstance(devices, cst.Name) and isinstance(node, cst.Name) and node.value == devices.value:
+                parent = editor.parent(node)
+                assign = editor.parent(parent) if isinstance(parent, cst.AssignTarget) else None
+                if isinstance(assign, cst.Assign) and isinstance(assign.value, cst.Call) and listing is None:
+                    listing = assign.value
+                elif not isinstance(parent, (cst.Subscript, cst.If, cst.Comparison)) and not _is_counted(editor, node):
+                    raise Withheld("the devices are used in another place, too")
+    if listing is None or listing.args or "list_physical_devices" not in editor.code(listing.func):
+        raise Withheld("the devices are listed elsewhere: pass 'GPU' there")
+    editor.replace_args(listing, editor.quoted("GPU"))
+
+
+def _is_counted(editor: Editor, node: cst.Name) -> bool:
+    """True if only the length of a list is asked for, or it is printed."""
+    argument = editor.parent(node)
+    around = editor.parent(argument) if isinstance(argument, cst.Arg) else None
+    return isinstance(around, cst.Call) and editor.code(around.func) in ("len", "print")
 
 
 def _list_physical(editor: Editor, call: cst.Call) -> None:

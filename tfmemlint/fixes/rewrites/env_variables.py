@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, cast
 
 import libcst as cst
+from libcst import matchers
 
 from tfmemlint.fixes.call_context import own_statement, set_applicability
 from tfmemlint.fixes.text_editor import TextEditor, WrittenItem
@@ -99,6 +101,11 @@ def set_value(editor: Editor, finding: Finding) -> None:
         return
     if details["contrary"]:
         raise Withheld("the program sets growth itself, and the variable would override it: which is intended?")
+    if _is_text_of_list(editor, value) and re.fullmatch(r"\d+(?:,\d+)*", meant):
+        assert isinstance(value, cst.Call)
+        editor.replace(value, f"{editor.quoted(',')}.join(map(str, {editor.code(value.args[0].value)}))")
+        editor.unsafe(f"Set it to {meant!r}")
+        return
     old = literal(editor, given, details["value"])
     write_string(editor, old, meant)
     message = f"Set it to {meant!r}"
@@ -106,6 +113,16 @@ def set_value(editor: Editor, finding: Finding) -> None:
         editor.safe(message)
     else:
         editor.unsafe(message)
+
+
+def _is_text_of_list(editor: Editor, node: cst.BaseExpression) -> bool:
+    """True for ``str(numbers)``, whose text has the brackets of the list."""
+    return (
+        isinstance(node, cst.Call)
+        and editor.code(node.func) == "str"
+        and len(node.args) == 1
+        and isinstance(node.args[0].value, (cst.Name, cst.Attribute))
+    )
 
 
 def _make_string(editor: Editor, value: cst.BaseExpression, details: Mapping[str, object]) -> None:
@@ -179,7 +196,11 @@ def renumber_gpu(editor: Editor, finding: Finding) -> None:
     if details["meant"] is None:
         raise Withheld("the GPU is not among the visible ones")
     node = editor.expression_at(finding.span)
-    if details["text"]:
+    if details["text"] and isinstance(node, (cst.FormattedString, cst.BinaryOperation)):
+        # The number comes from a variable, which other code needs as it is.
+        _refuse_several(editor, node)
+        editor.replace(node, editor.quoted(f"{str(details['text']).rpartition(':')[0]}:{details['meant']}"))
+    elif details["text"]:
         text = str(details["text"])
         old = literal(editor, finding.span, text)
         editor.replace(old, string(old, f"{text.rpartition(':')[0]}:{details['meant']}"))
@@ -188,6 +209,26 @@ def renumber_gpu(editor: Editor, finding: Finding) -> None:
     else:
         raise Withheld(f"{editor.code(node)} is set elsewhere")
     set_applicability(editor, f"Write {details['meant']}", caught=details["caught"], doubtful=bool(details["quiet"]))
+
+
+def _refuse_several(editor: Editor, node: cst.BaseExpression) -> None:
+    """Refuse to write one number in place of a name that may stand for several.
+
+    Raises:
+        Withheld: the name is a loop's, or a parameter.
+    """
+    names = {part.value for part in matchers.findall(node, matchers.Name()) if isinstance(part, cst.Name)}
+    for around in editor.ancestors(node):
+        bound: cst.CSTNode | None = None
+        if isinstance(around, (cst.For, cst.CompFor)):
+            bound = around.target
+        elif isinstance(around, cst.BaseComp):
+            bound = around.for_in.target
+        elif isinstance(around, (cst.FunctionDef, cst.Lambda)):
+            bound = around.params
+        found = matchers.findall(bound, matchers.Name()) if bound is not None else []
+        if any(isinstance(part, cst.Name) and part.value in names for part in found):
+            raise Withheld(f"{editor.code(node)} is set elsewhere")
 
 
 def renumber_nvml_gpu(editor: Editor, finding: Finding) -> None:

@@ -106,12 +106,14 @@ def _awaited(editor: Editor, node: cst.Call) -> str:
 
 def _call(editor: Editor, node: cst.Name | cst.Attribute) -> str:
     name = editor.code(node)
-    definitions = matchers.findall(editor.module, matchers.FunctionDef(name=matchers.Name(name)))
-    if len(definitions) != 1 or not isinstance(definitions[0], cst.FunctionDef) or not isinstance(node, cst.Name):
+    own = isinstance(node, cst.Attribute) and isinstance(node.value, cst.Name) and node.value.value == "self"
+    last = node.attr.value if isinstance(node, cst.Attribute) else name
+    definitions = matchers.findall(editor.module, matchers.FunctionDef(name=matchers.Name(last)))
+    if len(definitions) != 1 or not isinstance(definitions[0], cst.FunctionDef) or not (own or name == last):
         raise Withheld("which arguments the function needs is not known")
     params = definitions[0].params
     required = [param for param in (*params.posonly_params, *params.params, *params.kwonly_params) if not param.default]
-    if required:
+    if required[own:]:
         raise Withheld("which arguments the function needs is not known")
     call = f"{name}()"
     if definitions[0].asynchronous is not None:
