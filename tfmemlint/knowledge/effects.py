@@ -7,6 +7,7 @@ arguments, has no entry; nothing is concluded from a missing entry.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from enum import Enum
 from functools import lru_cache
@@ -61,6 +62,26 @@ def starts_in_graph_mode(name: str, target: Target | None = None) -> bool | None
 def has_weights(layer: str, target: Target) -> bool:
     """Return True if a Keras layer creates variables when it is built; False also if that is unknown."""
     return effect(f"{layer}()", target) is Effect.STARTS
+
+
+_OF_KERAS_3 = re.compile(r"(?:tf\.)?keras\.(?:ops|activations|losses|metrics|backend)\.(?:\w+\.)?([a-z]\w*)\Z")
+_CREATING = frozenset(
+    """
+    arange array bartlett blackman empty eye full hamming hanning identity kaiser linspace logspace ones tri vander
+    zeros random_bernoulli random_normal random_uniform random_uniform_variable truncated_normal variable
+    """.split()  # noqa: SIM905
+)
+"""Functions that create tensors from numbers and shapes alone."""
+
+
+def takes_keras_tensors(name: str, target: Target) -> bool:
+    """Return True if a function of Keras 3 may get a tensor of a model that is only described, and starts nothing then.
+
+    Observed on 2.21: ``keras.ops.mean(keras.Input((2,)))``, ``keras.activations.relu`` and ``keras.losses.mse`` of the
+    same start nothing; with Keras 2 (2.9, 2.15) such calls start the runtime.
+    """
+    found = _OF_KERAS_3.match(name) if (target.major, target.minor) >= (2, 16) else None
+    return found is not None and found[1] not in _CREATING
 
 
 def _spellings(name: str) -> Iterator[str]:

@@ -34,12 +34,15 @@ _PARTS = frozenset(
     }
 )
 """Parts that are the same in both. ``keras.backend`` is none of them: its functions about sessions differ."""
+_MOVED = {"saving.load_model": "models.load_model", "saving.save_model": "models.save_model"}
+"""The same functions (2.15 and 2.21), by the name that ``tf.keras`` of every release has."""
 _SINCE = "2.6"
 
 
 def name_in_tensorflow(name: str, target: Target) -> str:
     """Return the name in ``tf.keras`` of what ``keras`` calls ``name``; "" if the two differ, or may."""
     package, _, rest = name.partition(".")
+    rest = _MOVED.get(rest, rest)
     if package != "keras" or rest.partition(".")[0] not in _PARTS or target.index < position(_SINCE):
         return ""
-    return f"tf.{name}"
+    return f"tf.keras.{rest}"

@@ -7,7 +7,7 @@ import ast
 from tfmemlint.facts.names import canonical
 from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.operations.starting import start_runtime
-from tfmemlint.interpreter.values import Made, Value
+from tfmemlint.interpreter.values import Const, Made, Ref, Seq, Value
 from tfmemlint.knowledge import effects
 from tfmemlint.knowledge import names as inventory
 
@@ -31,11 +31,21 @@ def apply_effect(context: Context, name: str, node: ast.AST) -> None:
     if effect is effects.Effect.STARTS:
         if context.here.eager is None:
             return
+        if effects.takes_keras_tensors(name, context.target) and not _is_given_numbers(context, node):
+            return
         start_runtime(context, node, "context", name, text)
     elif effect is effects.Effect.ALLOCATES:
         start_runtime(context, node, "allocator", name, text)
     elif effect is effects.Effect.LISTS:
         start_runtime(context, node, "listed", name, text)
+
+
+def _is_given_numbers(context: Context, node: ast.AST) -> bool:
+    """Return True if the first argument of a call is known to be numbers: no tensor of a model that is described."""
+    if not isinstance(node, ast.Call) or not node.args:
+        return False
+    value = context.last_values.get(id(node.args[0]))
+    return isinstance(value, (Const, Seq)) or (isinstance(value, (Made, Ref)) and value.name.startswith("numpy."))
 
 
 def add_layer(context: Context, model: Made, layer: Value, node: ast.Call | ast.AST) -> None:
