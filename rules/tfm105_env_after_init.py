@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from tfmemlint.interpreter.program import EnvWrite
 from tfmemlint.interpreter.state import Tri
-from tfmemlint.interpreter.values import UNKNOWN, Const, FileValue
+from tfmemlint.interpreter.values import UNKNOWN, Choice, Const, FileValue, Value
 from tfmemlint.knowledge.environment import Moment, read_at
 from tfmemlint.model.finding import Finding, Severity
 from tfmemlint.model.intent import Intent, Purpose
@@ -92,6 +93,8 @@ class EnvAfterInit(Rule):
             before = write.state.env.get(write.name)
             if phase.has not in (Tri.YES, Tri.MAYBE) or (before is not None and before == write.value):
                 continue
+            if _is_set_once_more(program, write, before):
+                continue
             if is_for_the_next_program(program, write) or hides_what_is_hidden(write):
                 continue
             start = phase.by
@@ -133,3 +136,15 @@ class EnvAfterInit(Rule):
             return
         editor.statement_at(finding.span)
         editor.move_above_start(finding, editor.ENVIRONMENT_SET)
+
+
+def _is_set_once_more(program: Program, write: EnvWrite, before: Value | None) -> bool:
+    """Return True if the same constant may be set already: on some way to here, or as the same line ran before."""
+    if not isinstance(write.value, Const):
+        return False
+    if isinstance(before, Choice):
+        return write.value in before.options
+    if before != UNKNOWN:
+        return False
+    earlier = itertools.takewhile(lambda event: event is not write, program.of(EnvWrite))
+    return any((event.path, event.span, event.value) == (write.path, write.span, write.value) for event in earlier)

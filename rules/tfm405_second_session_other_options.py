@@ -49,7 +49,8 @@ class SecondSessionOtherOptions(Rule):
     --------------
     The allocator of a GPU is created once per process, with the options of whatever creates it first. The options of
     later sessions are ignored, and nothing is raised. If the ``visible_device_list`` differs from that of the eager
-    runtime, a monitored session or an Estimator raises ``AlreadyExistsError``.
+    runtime, a monitored session or an Estimator raises ``AlreadyExistsError``. On TensorFlow 2 the allocator's own log
+    shows it; of TensorFlow 1 it is known from reports (tensorflow#8021, #9374 and #25848).
 
     Example
     -------
@@ -92,8 +93,6 @@ class SecondSessionOtherOptions(Rule):
 
     def check(self, program: Program) -> Iterator[Finding]:
         """Yield each session whose GPU options come too late."""
-        if program.target.major < 2:
-            return
         yield from self._late_by_themselves(program)
         sessions = list(program.of(SessionMade))
         for session in sessions:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from tfmemlint.interpreter.program import AmountTold
-from tfmemlint.knowledge.units import WORDS, factor_between
+from tfmemlint.knowledge.units import WORDS, factor_between, written_unit
 from tfmemlint.model.finding import Finding, Severity
 from tfmemlint.model.intent import Intent, Purpose
 from tfmemlint.rulekit.rule import Rule
@@ -23,7 +23,8 @@ class AmountInAnotherUnit(Rule):
     ------------
     Finds amounts that ``get_memory_info`` and NVML return, in bytes, and that an f-string, ``%``, ``format`` or
     ``print`` puts beside another unit: ``f"{info['peak']} MB"``. Divisions by powers of 1000 or 1024 are followed; MB
-    and MiB count as one unit. Amounts of GPUtil and nvidia-smi, which are in MiB, are judged alike.
+    and MiB count as one unit. Amounts of GPUtil and nvidia-smi, which are in MiB, are judged alike. So are names that
+    say another unit: ``used_gb = info["current"] / 1024**2``.
 
     Why it matters
     --------------
@@ -64,13 +65,13 @@ class AmountInAnotherUnit(Rule):
             yield self.finding(
                 program,
                 event,
-                f"{event.text} is in {WORDS[event.unit]}, and told in {event.label}",
+                f"{event.text} is in {WORDS[event.unit]}, and {_told(event)} {event.label}",
                 span=event.place,
                 intent=Intent(Purpose.REPORT),
                 outcome=f"What is told is wrong by a factor of {times}; nothing is raised",
                 advice=f"Write {factor} behind it",
                 anchors={"amount": event.place},
-                details={"factor": factor, "label": event.label},
+                details={"factor": factor, "label": event.label if written_unit(event.label) else WORDS[event.told]},
             )
 
     def fix(self, finding: Finding, editor: Editor) -> None:
@@ -84,3 +85,8 @@ class AmountInAnotherUnit(Rule):
         )
         editor.replace(amount, f"{code if plain else f'({code})'} {finding.details['factor']}")
         editor.unsafe(f"Convert the amount to {finding.details['label']}")
+
+
+def _told(event: AmountTold) -> str:
+    """Return the way in which the unit is told: beside the amount, or in a name that the amount gets."""
+    return "told in" if written_unit(event.label) else "called"

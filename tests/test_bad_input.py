@@ -407,6 +407,16 @@ def test_a_broken_file_that_is_about_something_else_is_no_finding(tree: Path) ->
     assert check(tree).findings == [("TFM901", "exercise.py", 3), ALSO]
 
 
+def test_a_broken_file_of_another_library_is_no_finding(tree: Path) -> None:
+    code = "import os\nimport torch\nprint(os.environ['CUDA_VISIBLE_DEVICES'])\nbatch.cuda(async=True)\n"
+    (tree / "train.py").write_text(code, encoding="utf-8")
+    run = check(tree)
+    assert run.findings == [ALSO]
+    assert run.err == "tfmemlint: 1 file was not checked: not valid Python 3 (-v says more)\n"
+    (tree / "train.py").write_text(f"import tensorflow as tf\n{code}", encoding="utf-8")
+    assert check(tree).findings == [("TFM901", "train.py", 5), ALSO]
+
+
 @pytest.mark.parametrize(
     ("cell", "found"),
     [

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from tfmemlint.sources import Source
 
 _ABOUT_MEMORY = re.compile(ABOUT_MEMORY)
+_OTHER_LIBRARY = re.compile(r"^\s{0,40}(?:import|from)\s{1,9}(?:torch|jax|mxnet|paddle|chainer)\b", re.MULTILINE)
 
 
 def without_what_does_not_matter(result: FileResult, context: RunContext) -> FileResult:
@@ -50,4 +51,7 @@ def _note(finding: Finding, source: Source) -> str:
         return "" if matters else CELL_NOT_PYTHON
     if PYTHON_2 in finding.notes:
         return PYTHON_2
+    if _OTHER_LIBRARY.search(source.text) and "tensorflow" not in source.text and "keras" not in source.text:
+        # ``CUDA_VISIBLE_DEVICES`` there is another library's.
+        return NOT_PYTHON
     return "" if _ABOUT_MEMORY.search(source.text) else NOT_PYTHON

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from tfmemlint.interpreter.context import Context
+from tfmemlint.interpreter.operations.amounts_told import told_in_name
 from tfmemlint.interpreter.operations.arithmetic import numbered, operate
 from tfmemlint.interpreter.operations.contents import cells_of, forget_contents, mark_escaped
 from tfmemlint.interpreter.operations.generators import drain
@@ -12,7 +13,7 @@ from tfmemlint.interpreter.operations.lists import extend
 from tfmemlint.interpreter.operations.never_run import report_stored_for_nothing
 from tfmemlint.interpreter.operations.protocols import in_place
 from tfmemlint.interpreter.registry import visits
-from tfmemlint.interpreter.values import Instance, Lazy, Seq, Thread, Value
+from tfmemlint.interpreter.values import Amount, Instance, Lazy, Seq, Thread, Value
 
 
 @visits(ast.NamedExpr)
@@ -29,6 +30,8 @@ def visit_assign(context: Context, node: ast.Assign) -> None:
         return
     if isinstance(value, (Lazy, Thread)):
         report_stored_for_nothing(context, node, value)
+    if isinstance(value, Amount):
+        value = told_in_name(context, node, value)
     for target in node.targets:
         context.assign(target, value)
 

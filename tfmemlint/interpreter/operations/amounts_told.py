@@ -6,12 +6,13 @@ import ast
 import re
 import string
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.operations.events import event_fields
 from tfmemlint.interpreter.program import AmountTold
 from tfmemlint.interpreter.values import Amount, Const, Value
-from tfmemlint.knowledge.units import GIB, WORDS, written_unit
+from tfmemlint.knowledge.units import GIB, WORDS, unit_in_name, written_unit
 
 _OF_GPUS = frozenset({"get_memory_info()", "nvmlDeviceGetMemoryInfo()", "GPUtil", "nvidia-smi"})
 _BEFORE = re.compile(r"[(\[]\s{0,3}([A-Za-z]{1,9})\s{0,3}[)\]]\s{0,3}[:=]?\s{0,9}\Z")
@@ -81,6 +82,31 @@ def told_by_format(
             _report(context, *place, before, texts[number + 1] if number + 1 < len(texts) else "", form=spec or "")
 
 
+def told_in_name(context: Context, node: ast.Assign, value: Value) -> Value:
+    """Report an amount that gets a name with another unit; return it in the unit that the name says."""
+    if context.state is None or len(node.targets) != 1 or not isinstance(value, Amount) or not is_memory(value):
+        return value
+    target = node.targets[0]
+    unit = unit_in_name(target.id) if isinstance(target, ast.Name) else ""
+    if not isinstance(target, ast.Name) or unit in ("", value.unit) or _is_converted_later(context, target.id):
+        return value
+    _tell(context, node.value, value, target.id, unit, whole=False)
+    return replace(value, unit=unit)
+
+
+def _is_converted_later(context: Context, name: str) -> bool:
+    """Return True if a name is made of itself somewhere: ``used_gb /= 1024**3``."""
+
+    def mentions(node: ast.AST) -> bool:
+        return any(isinstance(part, ast.Name) and part.id == name for part in ast.walk(node))
+
+    return any(
+        (isinstance(node, ast.AugAssign) and mentions(node.target))
+        or (isinstance(node, ast.Assign) and any(map(mentions, node.targets)) and mentions(node.value))
+        for node in ast.walk(context.unit.tree)
+    )
+
+
 def _constant(spec: ast.expr | None) -> str:
     """Return the text of a format such as ``.2f``."""
     parts = spec.values if isinstance(spec, ast.JoinedStr) else []
@@ -99,15 +125,20 @@ def _report(context: Context, node: ast.expr, value: Value, before: str, after: 
     unit = written_unit(match[1]) if match is not None else ""
     if match is None or not unit or value.unit == unit:
         return
+    whole = form.endswith("d") or (not form.endswith(("f", "g", "e", "s")) and unit != GIB)
+    _tell(context, node, value, match[1], unit, whole=whole)
+
+
+def _tell(context: Context, node: ast.expr, value: Amount, label: str, told: str, *, whole: bool) -> None:
     context.emit(
         AmountTold(
             unit=value.unit,
             source=value.source,
-            label=match[1],
-            told=unit,
+            label=label,
+            told=told,
             text=context.text(node),
             place=context.span(node),
-            whole=form.endswith("d") or (not form.endswith(("f", "g", "e", "s")) and unit != GIB),
+            whole=whole,
             **event_fields(context, node),
         )
     )

@@ -10,7 +10,7 @@ from tfmemlint.interpreter.limits import MAX_ITEMS_UNROLLED
 from tfmemlint.interpreter.operations.exceptions import throw
 from tfmemlint.interpreter.program import Call
 from tfmemlint.interpreter.state import ANY, ConfigEffect, Key, Phase, Setting, State, Tri
-from tfmemlint.interpreter.values import EACH, UNKNOWN, Const, Device, Devices, Seq, Value
+from tfmemlint.interpreter.values import EACH, UNKNOWN, Choice, Const, Device, Devices, Seq, Value
 from tfmemlint.knowledge.functions import PHYSICAL_FIXED
 
 
@@ -47,7 +47,7 @@ def _differs_from_in_force(context: Context, in_force: Setting | None, wanted: V
     """
     ways = in_force.ways if in_force is not None else (None,)
     if len(ways) == 1:
-        return None if ways[0] is not None and UNKNOWN in (wanted, ways[0].value) else True
+        return None if ways[0] is not None and _may_be_the_same(ways[0].value, wanted) else True
     here = (*context.guards, *(phase.guards or ()))
     setters = [way.by.guards for way in ways if way is not None and way.by is not None and way.by.guards]
     again = bool(setters) and any(_is_set_here(context, way.by) for way in ways if way is not None and way.by)
@@ -60,11 +60,18 @@ def _differs_from_in_force(context: Context, in_force: Setting | None, wanted: V
             # The same statement runs once more: a condition that it stands under now most likely held before, too.
             found.add(None if again else True)
         elif not any((text, not outcome) in here for text, outcome in (way.by.guards if way.by else ())):
-            found.add(None if UNKNOWN in (wanted, way.value) else way.value != wanted)
+            found.add(None if _may_be_the_same(way.value, wanted) else way.value != wanted)
     if found == {True}:
         return True
     known = phase.has is Tri.YES or bool(phase.guards)
     return False if True in found and known else None
+
+
+def _may_be_the_same(value: Value, wanted: Value) -> bool:
+    """Return True if it is not known whether two values differ: one of several may be the other."""
+    if isinstance(value, Choice):
+        return any(option in (UNKNOWN, wanted) for option in value.options)
+    return UNKNOWN in (wanted, value)
 
 
 def _is_set_here(context: Context, by: Call) -> bool:

@@ -60,6 +60,7 @@ KEEPING = WRAPPING | {
     "repr",
     "print",
     "typing.cast",
+    *("fastapi.FastAPI", "fastapi.APIRouter", "starlette.applications.Starlette"),
     *("len", "bool", "str", "any", "all", "hash", "hasattr", "next", "filter", "itertools.chain", "json.dumps"),
     *("copy.copy", "copy.deepcopy", "dataclasses.dataclass", "dataclasses.replace"),
 }
