@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -11,10 +12,11 @@ from tfmemlint.interpreter.state.numbering import hides_some, logical_gpus, mach
 from tfmemlint.interpreter.values import EACH, Const, Devices, NumberedName, Seq
 from tfmemlint.knowledge.device_names import logical_gpu
 from tfmemlint.knowledge.variables import VISIBLE
-from tfmemlint.model.finding import Finding, Severity, Span
+from tfmemlint.model.finding import Finding, Severity, Span, Step
 from tfmemlint.model.intent import Intent, Purpose
 from tfmemlint.model.records import dataclass
 from tfmemlint.rulekit.explain import file_trace, handler_notes, in_line, line, short
+from tfmemlint.rulekit.number_twice import numbers_used_twice
 from tfmemlint.rulekit.rule import Rule
 
 if TYPE_CHECKING:
@@ -43,8 +45,9 @@ class DeviceIndexOutOfRange(Rule):
     Finds ``gpus[2]``, ``tf.device("/GPU:2")`` and the like in programs that set ``CUDA_VISIBLE_DEVICES``, or call
     ``set_visible_devices``, so that fewer GPUs are left; and loops that count GPUs from 1. TensorFlow numbers the GPUs
     that it sees from 0: with ``"2"`` the machine's GPU 2 is TensorFlow's GPU 0, and with ``gpus[1]`` alone visible that
-    one is ``GPU:0``. The variable may also be set where a Dockerfile, script, compose file or workflow starts the
-    program.
+    one is ``GPU:0``. Where the number is not known, the same one in both places is found:
+    ``CUDA_VISIBLE_DEVICES = str(args.gpu)`` and ``gpus[args.gpu]``. The variable may also be set where a Dockerfile,
+    script, compose file or workflow starts the program.
 
     Why it matters
     --------------
@@ -94,7 +97,8 @@ class DeviceIndexOutOfRange(Rule):
         sets = [write for write in program.of(EnvWrite) if write.name == VISIBLE]
         seen: set[Span] = set()
         by_env = bool(sets) and not any(write.how == "setdefault" for write in sets)
-        for finding in (*self._found(program, by_env), *self._numbered_as_before(program)):
+        twice = self._numbers_used_twice(program)
+        for finding in (*self._found(program, by_env), *self._numbered_as_before(program), *twice):
             if finding.span not in seen:
                 seen.add(finding.span)
                 yield finding
@@ -171,6 +175,24 @@ class DeviceIndexOutOfRange(Rule):
                 details={"meant": None},
             )
 
+    def _numbers_used_twice(self, program: Program) -> Iterator[Finding]:
+        for write, item, number, place in numbers_used_twice(program):
+            text = program.source.segment(program.source.span(item))
+            named = isinstance(item, ast.JoinedStr)
+            found = f"{text} names no GPU" if named else f"{text} is past the end"
+            yield self.finding(
+                program,
+                write,
+                f"{VISIBLE} leaves one GPU, numbered from 0: {found} unless {number} is 0",
+                span=place,
+                severity=Severity.WARNING,
+                intent=Intent(Purpose.OTHER, text="the GPU of that number"),
+                outcome=_QUIET if named else "Python raises IndexError: list index out of range",
+                advice="Count the remaining GPUs from 0",
+                trace=(Step(write.path, write.span, f"{VISIBLE} leaves one GPU"),),
+                details={"number": number, "named": named},
+            )
+
     def _numbered_as_before(self, program: Program) -> Iterator[Finding]:
         """Names that begin with the number that the first GPU had before, or with 1, of GPUs numbered from 0 anew.
 
@@ -232,7 +254,11 @@ class DeviceIndexOutOfRange(Rule):
         """Write the number that TensorFlow gives the GPU, or count from 0."""
         from tfmemlint.fixes.rewrites import count_from_zero, env_variables
 
-        if finding.details.get("beyond"):
+        if finding.details.get("number"):
+            node = editor.expression_at(finding.span)
+            editor.replace(node, editor.quoted("/GPU:0") if finding.details["named"] else "0")
+            editor.unsafe("Write 0")
+        elif finding.details.get("beyond"):
             count_from_zero.count_from_zero(editor, finding)
         else:
             env_variables.renumber_gpu(editor, finding)

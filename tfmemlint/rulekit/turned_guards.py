@@ -28,7 +28,7 @@ def turned_guards(program: Program) -> Iterator[tuple[NeverRun, Span, bool]]:
     """Yield each call that configures GPUs where there are none: with its condition, and whether that may be turned."""
     if program.configuration is not None or not any(name in program.source.text for name in _LISTS):
         return
-    listings = _listings(program.tree)
+    listings = listings_of(program.tree)
     if not listings:
         return
     for node in ast.walk(program.tree):
@@ -94,7 +94,7 @@ def _of_count(op: ast.cmpop, number: object) -> bool | None:
             return None
 
 
-def _listings(tree: ast.AST) -> frozenset[str]:
+def listings_of(tree: ast.AST) -> frozenset[str]:
     """Return the names that are listings of GPUs wherever a file binds them."""
     listed: dict[str, int] = {}
     bound: dict[str, int] = {}
