@@ -70,6 +70,10 @@ def _measured(sizes: Sequence[int]) -> list[Point]:
     for files in sizes:
         with tempfile.TemporaryDirectory() as place:
             make_tree(Path(place, "tree"), files)
+            if files == sizes[0]:
+                # The first run of all only warms up: it compiles what it imports.
+                for tool in TOOLS:
+                    _point(tool, commands[tool], Path(place, "tree"), files)
             for tool in TOOLS:
                 point = _point(tool, commands[tool], Path(place, "tree"), files)
                 points.append(point)
@@ -81,7 +85,9 @@ def _measured(sizes: Sequence[int]) -> list[Point]:
 
 
 def _point(tool: str, command: Sequence[str], tree: Path, files: int) -> Point:
-    environment = {**os.environ, "NO_COLOR": "1"}
+    # pip compiles what it installs: Python may keep bytecode here too, but not in this checkout.
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    environment.update(NO_COLOR="1", PYTHONPYCACHEPREFIX=str(Path(tempfile.gettempdir(), "tfmemlint-bytecode")))
     # The largest process of all is asked for in a process between, which has no other children.
     measure = (
         "import json, resource, subprocess, sys\n"
