@@ -67,8 +67,8 @@ def has_weights(layer: str, target: Target) -> bool:
 _OF_KERAS_3 = re.compile(r"(?:tf\.)?keras\.(?:ops|activations|losses|metrics|backend)\.(?:\w+\.)?([a-z]\w*)\Z")
 _CREATING = frozenset(
     """
-    arange array bartlett blackman empty eye full hamming hanning identity kaiser linspace logspace ones tri vander
-    zeros random_bernoulli random_normal random_uniform random_uniform_variable truncated_normal variable
+    arange bartlett blackman empty eye hamming hanning identity kaiser ones tri zeros random_bernoulli random_normal
+    random_uniform random_uniform_variable truncated_normal variable
     """.split()  # noqa: SIM905
 )
 """Functions that create tensors from numbers and shapes alone."""
@@ -77,8 +77,9 @@ _CREATING = frozenset(
 def takes_keras_tensors(name: str, target: Target) -> bool:
     """Return True if a function of Keras 3 may get a tensor of a model that is only described, and starts nothing then.
 
-    Observed on 2.21: ``keras.ops.mean(keras.Input((2,)))``, ``keras.activations.relu`` and ``keras.losses.mse`` of the
-    same start nothing; with Keras 2 (2.9, 2.15) such calls start the runtime.
+    Observed on 2.16 and 2.21: ``keras.ops.mean(keras.Input((2,)))``, ``add(1, keras.Input((2,)))`` and ``concatenate``
+    of a list of these start nothing; nor do ``keras.activations.relu`` and ``keras.losses.mse`` (2.21). With Keras 2
+    (2.9, 2.15) such calls start the runtime.
     """
     found = _OF_KERAS_3.match(name) if (target.major, target.minor) >= (2, 16) else None
     return found is not None and found[1] not in _CREATING

@@ -41,11 +41,16 @@ def apply_effect(context: Context, name: str, node: ast.AST) -> None:
 
 
 def _is_given_numbers(context: Context, node: ast.AST) -> bool:
-    """Return True if the first argument of a call is known to be numbers: no tensor of a model that is described."""
+    """Return True if all arguments of a call are known to be numbers: none is a tensor of a model that is described."""
     if not isinstance(node, ast.Call) or not node.args:
         return False
-    value = context.last_values.get(id(node.args[0]))
-    return isinstance(value, (Const, Seq)) or (isinstance(value, (Made, Ref)) and value.name.startswith("numpy."))
+    return all(_are_numbers(context.last_values.get(id(argument))) for argument in node.args)
+
+
+def _are_numbers(value: Value | None) -> bool:
+    if isinstance(value, Seq):
+        return all(map(_are_numbers, value.items))
+    return isinstance(value, Const) or (isinstance(value, (Made, Ref)) and value.name.startswith("numpy."))
 
 
 def add_layer(context: Context, model: Made, layer: Value, node: ast.Call | ast.AST) -> None:
