@@ -10,6 +10,7 @@ from tfmemlint.interpreter.program import EnvWrite
 from tfmemlint.interpreter.state import Tri
 from tfmemlint.interpreter.values import UNKNOWN, Choice, Const, FileValue, Value
 from tfmemlint.knowledge.environment import Moment, read_at
+from tfmemlint.knowledge.functions import GPU_TESTS
 from tfmemlint.model.finding import Finding, Severity
 from tfmemlint.model.intent import Intent, Purpose
 from tfmemlint.rulekit.env_writes import SET_FROM_FILES, hides_what_is_hidden, is_for_the_next_program
@@ -27,10 +28,6 @@ _PURPOSES = {
     "TF_FORCE_GPU_ALLOW_GROWTH": Purpose.GROWTH,
     "TF_GPU_ALLOCATOR": Purpose.ALLOCATOR,
 }
-
-
-_TESTS = frozenset({"tf.test.is_gpu_available", "tf.test.gpu_device_name"})
-"""Tests for GPUs that make the devices; to list the physical ones does not."""
 
 
 class EnvAfterInit(Rule):
@@ -123,7 +120,10 @@ class EnvAfterInit(Rule):
                 anchors=start_anchors(start, write),
                 details={
                     **{name: place + len(told) for name, place in start_details(start, write).items()},
-                    "test": which != "listed" and start is not None and start.name in _TESTS,
+                    "test": which != "listed"
+                    and start is not None
+                    and start.path == write.path
+                    and start.name in GPU_TESTS,
                 },
             )
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from tfmemlint.interpreter.program import Call, EnvWrite, NameAsked, ProtoMade
 from tfmemlint.knowledge import names, purposes
-from tfmemlint.knowledge.functions import SET_GROWTH, SET_LOGICAL, SET_VISIBLE
+from tfmemlint.knowledge.functions import CONFIGURES_GPUS
 from tfmemlint.knowledge.variables import ALLOCATOR, GROWTH, VISIBLE
 from tfmemlint.model.finding import Finding, Severity
 from tfmemlint.model.intent import Intent
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from tfmemlint.interpreter.program import Program
     from tfmemlint.model.finding import Span
 
-_CONFIGURES = frozenset({SET_GROWTH, *SET_LOGICAL, *SET_VISIBLE})
 _VARIABLES = frozenset({GROWTH, VISIBLE, ALLOCATOR})
 
 
@@ -102,7 +101,7 @@ def _first_choices(program: Program) -> frozenset[Span]:
 def _configures(program: Program) -> bool:
     """Return True if a program configures GPUs, or their memory, with what TensorFlow has."""
     return (
-        any(call.name in _CONFIGURES for call in program.of(Call))
+        any(call.name in CONFIGURES_GPUS for call in program.of(Call))
         or any(write.name in _VARIABLES for write in program.of(EnvWrite))
         or any(True for _ in program.of(ProtoMade))
     )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from tfmemlint.interpreter.program import EnvLost
 from tfmemlint.interpreter.state import Tri
-from tfmemlint.knowledge.environment import Moment, read_at
+from tfmemlint.knowledge.environment import ABOUT_GPUS, read_at
 from tfmemlint.knowledge.variables import ALLOCATOR, GROWTH, VISIBLE
 from tfmemlint.model.finding import Finding, Severity, Step
 from tfmemlint.model.intent import Intent, Purpose
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 _PURPOSES = {GROWTH: Purpose.GROWTH, ALLOCATOR: Purpose.ALLOCATOR, VISIBLE: Purpose.VISIBLE}
 _ELSEWHERE = ("kernel", "command", "replaced", "shell")
 """Places of which a variable is not passed on by a change of a configuration file."""
-_ABOUT_GPUS = (Moment.LISTING, Moment.DEVICES, Moment.CONVOLUTION, Moment.SHORTAGE)
 
 
 class VariableLost(Rule):
@@ -92,7 +91,7 @@ class VariableLost(Rule):
     def check(self, program: Program) -> Iterator[Finding]:
         """Yield each variable of a configuration file that no program gets."""
         for lost in program.of(EnvLost):
-            if read_at(lost.name) not in _ABOUT_GPUS:
+            if read_at(lost.name) not in ABOUT_GPUS:
                 continue
             beside = [each for each in program.of(EnvLost) if each.why == "shell" and each.span == lost.span]
             message, advice = _words(lost)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from tfmemlint.knowledge.functions import GPU_TESTS
 from tfmemlint.model.finding import Finding, Severity
 from tfmemlint.model.intent import Intent, Purpose
 from tfmemlint.rulekit.explain import short
@@ -15,8 +16,6 @@ if TYPE_CHECKING:
     from tfmemlint.interpreter.program import Program
     from tfmemlint.knowledge.releases import Target
     from tfmemlint.rulekit.correction import Correction
-
-_TESTS = ("tf.test.is_gpu_available", "tf.test.gpu_device_name")
 
 
 class DeprecatedGpuTest(Rule):
@@ -60,7 +59,7 @@ class DeprecatedGpuTest(Rule):
         """Yield each call of the two functions."""
         if program.target.major < 2:
             return
-        for call in program.calls(*_TESTS):
+        for call in program.calls(*GPU_TESTS):
             yield self.finding(
                 program,
                 call,

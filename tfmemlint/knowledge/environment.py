@@ -32,6 +32,10 @@ class Moment(Enum):
     """When memory runs out."""
 
 
+ABOUT_GPUS = frozenset({Moment.LISTING, Moment.DEVICES, Moment.CONVOLUTION, Moment.SHORTAGE})
+"""The moments of variables that are about GPUs."""
+
+
 @dataclass(frozen=True, slots=True)
 class Variable:
     """A variable that TensorFlow reads.

@@ -11,6 +11,9 @@ GROWTH_VARIABLE = "TF_FORCE_GPU_ALLOW_GROWTH"
 SET_LOGICAL = ("tf.config.set_logical_device_configuration", "tf.config.experimental.set_virtual_device_configuration")
 LOGICAL_CONFIGURATION = ("tf.config.LogicalDeviceConfiguration", "tf.config.experimental.VirtualDeviceConfiguration")
 SET_VISIBLE = ("tf.config.set_visible_devices", "tf.config.experimental.set_visible_devices")
+CONFIGURES_GPUS = frozenset({SET_GROWTH, *SET_LOGICAL, *SET_VISIBLE})
+GPU_TESTS = ("tf.test.is_gpu_available", "tf.test.gpu_device_name")
+"""Tests for GPUs that make the devices; to list the physical ones does not."""
 SET_THREADS = {
     f"tf.config.threading.set_{which}_op_parallelism_threads": (
         f"{which.capitalize()} op parallelism cannot be modified after initialization."

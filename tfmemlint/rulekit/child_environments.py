@@ -26,7 +26,8 @@ _Pair = tuple[ast.expr | ast.keyword, ast.expr, ast.AST]
 def child_writes(program: Program) -> Iterator[EnvWrite]:
     """Yield the variables with constant names that child processes get, one event for each place.
 
-    Their values are constants, or the whole numbers that a loop counts: ``env["CUDA_VISIBLE_DEVICES"] = gpu``.
+    Their values are constants, and numbers that a loop counts or that an annotation tells:
+    ``env["CUDA_VISIBLE_DEVICES"] = gpu``.
     """
     if program.configuration is not None or not _may_start_processes(program.source.text):
         return

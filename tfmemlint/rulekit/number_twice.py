@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 
 from tfmemlint.interpreter.program import EnvWrite
 from tfmemlint.interpreter.state import Tri
+from tfmemlint.interpreter.values import Const
 from tfmemlint.knowledge.variables import VISIBLE
-from tfmemlint.rulekit.turned_guards import listings_of
+from tfmemlint.rulekit.gpu_listings import listings_of
 
 if TYPE_CHECKING:
     from tfmemlint.interpreter.program import Program
@@ -33,7 +34,7 @@ def numbers_used_twice(program: Program) -> Iterator[tuple[EnvWrite, ast.expr, s
     numbers = {number: write for write in program.of(EnvWrite) if (number := _only_number(program, write))}
     if not numbers:
         return
-    listings = listings_of(program.tree)
+    listings = listings_of(program)
     counted = _under_a_count(program.tree)
     for node in ast.walk(program.tree):
         used, number = _use_of_number(node, listings)
@@ -64,6 +65,9 @@ def _only_number(program: Program, write: EnvWrite) -> str:
     """Return the code of the number that a variable is set to in time, if it is not known; "" for any other value."""
     if write.name != VISIBLE or write.path != program.source.path or write.state.listed.has is not Tri.NO:
         return ""
+    if write.how == "setdefault" or isinstance(write.value, Const):
+        # Another value may be set already; a constant is judged as such.
+        return ""
     match = _ONE_NUMBER.match(write.text.strip())
     number = (match[1] or match[3]) if match is not None else ""
     last = number.rpartition(".")[2]
@@ -74,16 +78,8 @@ def _only_number(program: Program, write: EnvWrite) -> str:
         and isinstance(node.ctx, ast.Store)
         and last == (node.id if isinstance(node, ast.Name) else node.attr)
     ]
-    # What is assigned again may be another number by then; a constant is judged as such.
-    constant = any(
-        isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant) and _binds(node, last)
-        for node in ast.walk(program.tree)
-    )
-    return "" if len(stores) > 1 or constant else number
-
-
-def _binds(node: ast.Assign, name: str) -> bool:
-    return any(isinstance(target, ast.Name) and target.id == name for target in node.targets)
+    # What is assigned again may be another number by then.
+    return "" if len(stores) > 1 else number
 
 
 def _under_a_count(tree: ast.AST) -> set[int]:

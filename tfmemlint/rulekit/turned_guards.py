@@ -12,23 +12,23 @@ from typing import TYPE_CHECKING
 from tfmemlint.facts.syntax import dotted
 from tfmemlint.interpreter.program import NeverRun
 from tfmemlint.interpreter.state import State
-from tfmemlint.knowledge.functions import LIST_PHYSICAL, SET_GROWTH, SET_LOGICAL, SET_VISIBLE
+from tfmemlint.knowledge.functions import CONFIGURES_GPUS
+from tfmemlint.rulekit.gpu_listings import listings_of
 
 if TYPE_CHECKING:
     from tfmemlint.interpreter.program import Program
     from tfmemlint.model.finding import Span
 
 KIND = "no GPUs"
-_CONFIGURE = {name.rpartition(".")[2]: name for name in (SET_GROWTH, *SET_LOGICAL, *SET_VISIBLE)}
-_LISTS = frozenset(name.rpartition(".")[2] for name in LIST_PHYSICAL)
+_CONFIGURE = {name.rpartition(".")[2]: name for name in sorted(CONFIGURES_GPUS, reverse=True)}
 _LEAVES = ("sys.exit", "exit", "quit", "os._exit")
 
 
 def turned_guards(program: Program) -> Iterator[tuple[NeverRun, Span, bool]]:
     """Yield each call that configures GPUs where there are none: with its condition, and whether that may be turned."""
-    if program.configuration is not None or not any(name in program.source.text for name in _LISTS):
+    if program.configuration is not None:
         return
-    listings = listings_of(program.tree)
+    listings = listings_of(program)
     if not listings:
         return
     for node in ast.walk(program.tree):
@@ -92,22 +92,6 @@ def _of_count(op: ast.cmpop, number: object) -> bool | None:
             return False
         case _:
             return None
-
-
-def listings_of(tree: ast.AST) -> frozenset[str]:
-    """Return the names that are listings of GPUs wherever a file binds them."""
-    listed: dict[str, int] = {}
-    bound: dict[str, int] = {}
-    for node in ast.walk(tree):
-        match node:
-            case ast.Name(name, ast.Store()):
-                bound[name] = bound.get(name, 0) + 1
-            case ast.arg(name):
-                bound[name] = bound.get(name, 0) + 1
-        match node:
-            case ast.Assign([ast.Name(name)], ast.Call(func, [ast.Constant("GPU")]) as call) if not call.keywords:
-                listed[name] = listed.get(name, 0) + (dotted(func).rpartition(".")[2] in _LISTS)
-    return frozenset(name for name, count in listed.items() if count == bound.get(name))
 
 
 def _configuring(body: Sequence[ast.AST], listings: frozenset[str]) -> Iterator[ast.Call]:

@@ -16,6 +16,8 @@ from tfmemlint.fixes.withheld import Withheld
 from tfmemlint.model.finding import Finding
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tfmemlint.fixes.editor import Editor, Statement
 
 
@@ -202,20 +204,16 @@ def _narrow_listing_of_first(editor: Editor, call: cst.Call) -> None:
         Withheld: the file uses the listing for other things as well.
     """
     device = call.args[0].value
-    devices = device.value if isinstance(device, cst.Subscript) else None
-    if isinstance(devices, cst.Call):
-        listing: cst.Call | None = devices
-    else:
-        listing = None
-        for node in walk(editor.module):
-            if isinstance(devices, cst.Name) and isinstance(node, cst.Name) and node.value == devices.value:
-                parent = editor.parent(node)
-                assign = editor.parent(parent) if isinstance(parent, cst.AssignTarget) else None
-                if isinstance(assign, cst.Assign) and isinstance(assign.value, cst.Call) and listing is None:
-                    listing = assign.value
-                elif not isinstance(parent, (cst.Subscript, cst.If, cst.Comparison)) and not _is_counted(editor, node):
-                    raise Withheld("the devices are used in another place, too")
-    if listing is None or listing.args or "list_physical_devices" not in editor.code(listing.func):
+    listing = device.value if isinstance(device, cst.Subscript) else None
+    if isinstance(listing, cst.Name):
+        first = editor.code(device)
+
+        def stays(node: cst.Name) -> bool:
+            around = editor.parent(node)
+            return (isinstance(around, cst.Subscript) and editor.code(around) == first) or _is_counted(editor, node)
+
+        listing = _listing_of(editor, listing, "list_physical_devices", stays)
+    if not isinstance(listing, cst.Call) or listing.args or "list_physical_devices" not in editor.code(listing.func):
         raise Withheld("the devices are listed elsewhere: pass 'GPU' there")
     editor.replace_args(listing, editor.quoted("GPU"))
 
@@ -244,9 +242,11 @@ def _list_physical(editor: Editor, call: cst.Call) -> None:
     editor.replace(listing, all_gpus(editor))
 
 
-def _listing_of(editor: Editor, devices: cst.Name, function: str) -> cst.Call | None:
+def _listing_of(
+    editor: Editor, devices: cst.Name, function: str, stays: Callable[[cst.Name], bool] = lambda _: False
+) -> cst.Call | None:
     """Return the listing by a function that a variable has as its only value, if the file uses it for loops and tests
-    alone."""
+    alone, or so that it ``stays`` right."""
     found: cst.Call | None = None
     for node in walk(editor.module):
         if not isinstance(node, cst.Name) or node.value != devices.value:
@@ -258,7 +258,7 @@ def _listing_of(editor: Editor, devices: cst.Name, function: str) -> cst.Call | 
             if found is not None or not isinstance(value, cst.Call):
                 return None
             found = value
-        elif not isinstance(parent, (cst.For, cst.If)):
+        elif not isinstance(parent, (cst.For, cst.If)) and not stays(node):
             return None
     return found if found is not None and function in editor.code(found.func) else None
 

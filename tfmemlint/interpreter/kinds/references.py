@@ -134,8 +134,7 @@ def store_in_result(
     if isinstance(value, Proto) and base.name in SESSIONS:
         # A session reads its options when it is made: this one stays as it is.
         return
-    mark_escaped(context, value)
-    forget_contents(context, value)
+    store_in_unknown(context, base, name, value, node)
 
 
 @stores_in(object)

@@ -16,7 +16,7 @@ from tfmemlint.interpreter.operations.side_effects import havoc, is_side_effect_
 from tfmemlint.interpreter.program import Call, Event, RuntimeStart
 from tfmemlint.interpreter.state import Phase, State, Tri
 from tfmemlint.interpreter.values import UNKNOWN, Const, Function, Seq, Thread, Value
-from tfmemlint.knowledge.functions import SET_GROWTH, SET_LOGICAL, SET_VISIBLE
+from tfmemlint.knowledge.functions import CONFIGURES_GPUS
 
 _PROCESSES = frozenset({"multiprocessing.Process", "multiprocessing.context.Process", "torch.multiprocessing.Process"})
 _POOL_METHODS = frozenset(
@@ -27,7 +27,6 @@ PROCESS_POOLS = frozenset({"Pool", "ProcessPoolExecutor", "Parallel"})
 OF_PROCESSES = ("multiprocessing.", "concurrent.futures.ProcessPoolExecutor", "torch.multiprocessing.", "joblib.")
 """The beginnings of the names of functions that start processes, or say how they are started."""
 _WAITING = frozenset({"accept", "acquire", "get", "join", "recv", "wait"})
-_CONFIGURE = frozenset({SET_GROWTH, *SET_LOGICAL, *SET_VISIBLE})
 _OF_THREADS = re.compile(r"\bdummy\b|ThreadPool")
 
 
@@ -119,7 +118,7 @@ def _waits(function: Value) -> bool:
 def _may_have_started(context: Context, events: Sequence[Event]) -> bool:
     """Note what a thread that never ends has started; return False if it configures something, or starts nothing."""
     starts = [event for event in events if isinstance(event, RuntimeStart)]
-    if not starts or any(isinstance(event, Call) and event.name in _CONFIGURE for event in events):
+    if not starts or any(isinstance(event, Call) and event.name in CONFIGURES_GPUS for event in events):
         return False
     for event in starts:
         if getattr(context.here, event.what).has is Tri.NO:

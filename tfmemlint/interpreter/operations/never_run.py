@@ -16,10 +16,10 @@ from tfmemlint.interpreter.operations.classes import class_member
 from tfmemlint.interpreter.operations.events import event_fields
 from tfmemlint.interpreter.program import NeverRun
 from tfmemlint.interpreter.values import Class, Function, Instance, Lazy, Partial, Proto, Ref, Scope, Thread, Value
-from tfmemlint.knowledge.environment import Moment, read_at
-from tfmemlint.knowledge.functions import SET_GROWTH, SET_LOGICAL, SET_THREADS, SET_VISIBLE
+from tfmemlint.knowledge.environment import ABOUT_GPUS, read_at
+from tfmemlint.knowledge.functions import CONFIGURES_GPUS, SET_THREADS
 
-_CONFIGURE = frozenset({SET_GROWTH, *SET_LOGICAL, *SET_VISIBLE, *SET_THREADS})
+_CONFIGURE = CONFIGURES_GPUS | {*SET_THREADS}
 _LAST_NAMES = frozenset(name.rpartition(".")[2] for name in _CONFIGURE)
 _MANAGERS = frozenset({"contextlib.contextmanager", "contextlib.asynccontextmanager"})
 _PLAIN = _MANAGERS | {"staticmethod", "classmethod"}
@@ -28,7 +28,6 @@ _SHOWS = frozenset({"print", "type", "repr", "str", "id"})
 """Functions that run nothing of what they are given: ``print`` shows ``<map object at ...>``."""
 _SET = frozenset({"allow_growth", "per_process_gpu_memory_fraction", "visible_device_list", "allocator_type"})
 """Options of a session about GPUs."""
-_ABOUT_GPUS = frozenset({Moment.LISTING, Moment.DEVICES, Moment.CONVOLUTION, Moment.SHORTAGE})
 _MAX_DEPTH = 3
 """Functions that call each other down to the one that configures: helpers of helpers are seldom deeper."""
 
@@ -57,7 +56,7 @@ def report_unassigned(context: Context, node: ast.expr) -> None:
             name = named.attr
     elif compared and context.last_values.get(id(named.value)) == Ref("os.environ"):
         key = named.slice.value if isinstance(named.slice, ast.Constant) else None
-        name = key if isinstance(key, str) and read_at(key) in _ABOUT_GPUS else ""
+        name = key if isinstance(key, str) and read_at(key) in ABOUT_GPUS else ""
     if name:
         kind = "comparison" if compared else "option"
         context.emit(NeverRun(kind=kind, called=name, text="", **event_fields(context, node)))

@@ -1,0 +1,32 @@
+"""The names that a file gives to listings of GPUs, read off the syntax."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from tfmemlint.facts.syntax import dotted
+from tfmemlint.knowledge.functions import LIST_PHYSICAL
+
+if TYPE_CHECKING:
+    from tfmemlint.interpreter.program import Program
+
+_LISTS = frozenset(name.rpartition(".")[2] for name in LIST_PHYSICAL)
+
+
+def listings_of(program: Program) -> frozenset[str]:
+    """Return the names that are listings of GPUs wherever a file binds them: ``list_physical_devices("GPU")``."""
+    if not any(name in program.source.text for name in _LISTS):
+        return frozenset()
+    listed: dict[str, int] = {}
+    bound: dict[str, int] = {}
+    for node in ast.walk(program.tree):
+        match node:
+            case ast.Name(name, ast.Store()):
+                bound[name] = bound.get(name, 0) + 1
+            case ast.arg(name):
+                bound[name] = bound.get(name, 0) + 1
+        match node:
+            case ast.Assign([ast.Name(name)], ast.Call(func, [ast.Constant("GPU")]) as call) if not call.keywords:
+                listed[name] = listed.get(name, 0) + (dotted(func).rpartition(".")[2] in _LISTS)
+    return frozenset(name for name, count in listed.items() if count == bound.get(name))
