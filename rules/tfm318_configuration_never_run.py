@@ -30,7 +30,6 @@ _MADE = {
     "lambda": "A lambda calls nothing before it is called itself",
     "thread": "A thread runs nothing before it is started",
     "function": "{name} is named here, not called",
-    KIND: "It is reached only where there are no GPUs",
 }
 _ADVICE = {
     "map": "Use a for loop",
@@ -135,7 +134,7 @@ class ConfigurationNeverRun(Rule):
             yield self.finding(
                 program,
                 event,
-                f"{short(event.called)} is never called here. {_MADE[KIND]}",
+                f"{short(event.called)} is reached only where there are no GPUs",
                 intent=_intent(event),
                 outcome="Nothing is raised; the setting is not made",
                 advice=_ADVICE[KIND] if may_turn else "Put it where the listing is not empty",

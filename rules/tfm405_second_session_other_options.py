@@ -49,8 +49,8 @@ class SecondSessionOtherOptions(Rule):
     --------------
     The allocator of a GPU is created once per process, with the options of whatever creates it first. The options of
     later sessions are ignored, and nothing is raised. If the ``visible_device_list`` differs from that of the eager
-    runtime, a monitored session or an Estimator raises ``AlreadyExistsError``. On TensorFlow 2 the allocator's own log
-    shows it; of TensorFlow 1 it is known from reports (tensorflow#8021, #9374 and #25848).
+    runtime, a monitored session or an Estimator raises ``AlreadyExistsError``. Seen in what TensorFlow 1.15.5 and 2.12
+    to 2.21 ask a simulated driver for.
 
     Example
     -------
