@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import sys
+import zlib
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -373,7 +374,7 @@ def test_a_slice_does_what_the_whole_program_does(edge: Edge) -> None:
             return ""
         part = slice_program(program, intents)
         # With fewer than it names it is another program.
-        gpus = max(1 + number // STEP % 2, gpus_named(program, intents))
+        gpus = max(1 + len(name) % 2, gpus_named(program, intents))
         rows = {row for row, line in enumerate(part.text.split("\n"), 1) if line}
         results = [edge.run(one, gpus=gpus, filename="x.py", rows=part.marks) for one in (part.text, text)]
         if results[1].exception == "ModuleNotFoundError":
@@ -383,7 +384,9 @@ def test_a_slice_does_what_the_whole_program_does(edge: Edge) -> None:
         return "" if same else f"{name} with {gpus} GPUs: the slice {ends[0]}, the program {ends[1]}"
 
     with ThreadPoolExecutor(2) as pool:
-        problems = [one for one in pool.map(differs, range(3, len(programs), STEP)) if one]
+        # Chosen by their names: a new program beside them changes nothing.
+        chosen = [number for number, (name, _) in enumerate(programs) if zlib.crc32(name.encode()) % STEP == 0]
+        problems = [one for one in pool.map(differs, chosen) if one]
     assert not problems, "\n".join(problems)
 
 

@@ -42,6 +42,8 @@ def predict(stated: StatedIntent, run: EntryRun) -> tuple[Prediction, tuple[str,
         and any(step.span == stated.span for step in finding.trace)
     ]
     codes = tuple(sorted({finding.code for finding in (*here, *by_cause) if finding.severity is not Severity.ADVICE}))
+    if found == calls.IN_FORCE and stated.intent.purpose is Purpose.GROWTH and stated.intent.value is None:
+        found = Prediction(PredictionKind.UNKNOWN, words="not known: growth as the program decides")
     if found.kind in (PredictionKind.HAPPENS, PredictionKind.REPLACED):
         found = replace(found, condition=_condition(stated))
     elif found.kind is PredictionKind.FAILS and found.exception is not None and found.handler is None:

@@ -68,7 +68,8 @@ def _only_number(program: Program, write: EnvWrite) -> str:
     if write.how == "setdefault" or isinstance(write.value, Const):
         # Another value may be set already; a constant is judged as such.
         return ""
-    match = _ONE_NUMBER.match(write.text.strip())
+    text = program.source.segment(write.given) if write.given is not None else write.text
+    match = _ONE_NUMBER.match(text.strip())
     number = (match[1] or match[3]) if match is not None else ""
     last = number.rpartition(".")[2]
     stores = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from tfmemlint.interpreter.context import Context
-from tfmemlint.interpreter.operations.device_tests import report_called
+from tfmemlint.interpreter.operations.device_tests import passes_always, report_called
 from tfmemlint.interpreter.operations.devices import beyond_last, device_at, device_taken, rank_taken
 from tfmemlint.interpreter.operations.events import emit_store
 from tfmemlint.interpreter.operations.members import report_key, report_missing
@@ -75,8 +75,11 @@ def edge_of_name(context: Context, base: DeviceName, call: MethodCall) -> Value:
     match values:
         case [Const(str() as text)]:
             at_end = call.name == "endswith"
-            if report_called(context, call.node, base, "ends" if at_end else "starts", text):
+            how = "ends" if at_end else "starts"
+            if report_called(context, call.node, base, how, text):
                 return Const(False)
+            if passes_always(base, how, text):
+                return Const(True)
             ends = ends_name(base, text) if at_end else None
             return UNKNOWN if ends is None else Const(ends)
         case _:

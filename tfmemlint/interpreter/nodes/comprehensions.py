@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 
 from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.operations.conditions import decide
@@ -49,6 +50,7 @@ def _comprehension(
 ) -> Value:
     values: list[Value] = []
     generators = node.generators
+    filters = False
 
     def level(depth: int) -> None:
         if depth == len(generators):
@@ -61,11 +63,13 @@ def _comprehension(
         iterable = context.evaluate(generator.iter)
 
         def body() -> None:
+            nonlocal filters
             before = snapshot(context)
             guards: Guards = ()
             doubt = False
             for test in generator.ifs:
                 verdict = decide(context, test, tested(context, context.evaluate(test), test))
+                filters = filters or verdict.truth is not True or verdict.assumed
                 if verdict.truth is False and not verdict.assumed:
                     return
                 doubt = doubt or verdict.truth is None
@@ -89,19 +93,26 @@ def _comprehension(
             context.scope.names.pop(name, None)
         else:
             context.scope.names[name] = value
-    return _comprehended(context, node, values)
+    return _comprehended(context, node, values, filters=filters)
 
 
 def _comprehended(
-    context: Context, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp, values: list[Value]
+    context: Context,
+    node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp,
+    values: list[Value],
+    *,
+    filters: bool,
 ) -> Value:
-    """Return the value of a comprehension; a list of devices, filtered or renamed, is still a list of devices."""
+    """Return the value of a comprehension; a list of devices, filtered or renamed, is still a list of devices.
+
+    ``filters``: a test of it may leave something out.
+    """
     filtered = any(generator.ifs for generator in node.generators)
     last = values[-1] if values else UNKNOWN
     device = last.device if isinstance(last, DeviceName) else last
     if isinstance(device, Device) and device.loop:
-        type_ = _filtered_type(node, device.type)
-        whole = not filtered or (device.type is None and type_ is not None)
+        type_, all_of_type = _filtered_type(node, device.type)
+        whole = not filters or (device.type is None and all_of_type)
         return Devices(device.kind, type_, whole, names=isinstance(last, DeviceName))
     source = context.last_values.get(id(node.generators[0].iter))
     if isinstance(source, Devices) and filtered and not values and isinstance(node, ast.ListComp):
@@ -122,17 +133,20 @@ def _comprehended(
     return UNKNOWN
 
 
-def _filtered_type(node: ast.expr, type_: str | None) -> str | None:
-    """Return the type of device that a filter such as ``if d.device_type == 'GPU'`` leaves."""
+def _filtered_type(node: ast.expr, type_: str | None) -> tuple[str | None, bool]:
+    """Return the type of device that a filter such as ``if d.device_type == 'GPU'`` leaves, and whether all of it."""
     if type_ is None:
-        for generator in getattr(node, "generators", ()):
-            for test in generator.ifs:
-                for child in ast.walk(test):
-                    if isinstance(child, ast.Constant) and isinstance(child.value, str):
-                        for known in ("GPU", "CPU"):
-                            if known in child.value.upper():
-                                return known
-    return type_
+        texts = [
+            child.value.upper()
+            for generator in getattr(node, "generators", ())
+            for test in generator.ifs
+            for child in ast.walk(test)
+            if isinstance(child, ast.Constant) and isinstance(child.value, str)
+        ]
+        for known in ("GPU", "CPU"):
+            if any(known in text for text in texts):
+                return known, not any(re.search(rf"{known}:\d", text) for text in texts)
+    return type_, False
 
 
 @visits(ast.GeneratorExp)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from tfmemlint.facts.names import canonical
+from tfmemlint.facts.syntax import dotted
 from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.operations.starting import start_runtime
 from tfmemlint.interpreter.values import Const, Made, Ref, Seq, Value
@@ -44,7 +45,15 @@ def _is_given_numbers(context: Context, node: ast.AST) -> bool:
     """Return True if all arguments of a call are known to be numbers: none is a tensor of a model that is described."""
     if not isinstance(node, ast.Call) or not node.args:
         return False
-    return all(_are_numbers(context.last_values.get(id(argument))) for argument in node.args)
+    return all(
+        _are_numbers(context.last_values.get(id(argument))) or _is_of_numpy(context, argument) for argument in node.args
+    )
+
+
+def _is_of_numpy(context: Context, node: ast.expr) -> bool:
+    """Return True if an expression calls a function of NumPy: ``np.random.rand(3)``."""
+    function = context.evaluate(node.func) if isinstance(node, ast.Call) and dotted(node.func) else None
+    return isinstance(function, Ref) and function.name.startswith("numpy.")
 
 
 def _are_numbers(value: Value | None) -> bool:

@@ -1,9 +1,10 @@
-"""Tests of a device's name or type that no device passes: ``device.device_type == "gpu"``."""
+"""Tests of a device's name or type that all devices pass, or none: ``device.device_type == "gpu"``."""
 
 from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Callable
 
 from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.operations.events import event_fields
@@ -14,15 +15,27 @@ from tfmemlint.knowledge.device_names import BEGINNINGS
 _NUMBERS = range(16)
 _XLA_GPU = "XLA_GPU"
 """The type of the devices that XLA had beside those of the GPUs in older releases."""
+_TESTS: dict[str, Callable[[str], Callable[[str], bool]]] = {
+    "is": lambda text: lambda name: name == text,
+    "contains": lambda text: lambda name: text in name,
+    "starts": lambda text: lambda name: name.startswith(text),
+    "ends": lambda text: lambda name: name.endswith(text),
+}
 _MEANS_GPU = re.compile(r"gpu|cuda", re.IGNORECASE)
 
 
 def report_compared(context: Context, node: ast.Compare, left: Value, right: Value) -> Value | None:
-    """Report a comparison that comes out alike for all devices, and was meant to pick some; return how it does."""
+    """Report a comparison that no device passes, and was meant to pick some; return how one comes out for all."""
     if len(node.ops) != 1:
         return None
     negated = isinstance(node.ops[0], (ast.NotEq, ast.NotIn))
-    return Const(negated) if _is_never_true(context, node, left, right) else None
+    if _is_never_true(context, node, left, right):
+        return Const(negated)
+    match left, right:
+        case [Const(str() as text), DeviceName() as name] if isinstance(node.ops[0], (ast.In, ast.NotIn)):
+            return Const(not negated) if passes_always(name, "contains", text) else None
+        case _:
+            return None
 
 
 def _is_never_true(context: Context, node: ast.Compare, left: Value, right: Value) -> bool:
@@ -59,18 +72,22 @@ def report_test(context: Context, node: ast.expr, name: DeviceName, how: str, te
     if not _MEANS_GPU.search(text):
         return False
     start = BEGINNINGS.get(name.device.kind, "")
-    names = [f"{start}{type_}:{number}" for type_ in (name.device.type or "GPU", _XLA_GPU) for number in _NUMBERS]
-    passed = {
-        "is": lambda known: known == text,
-        "contains": lambda known: text in known,
-        "starts": lambda known: known.startswith(text),
-        "ends": lambda known: known.endswith(text),
-    }[how]
+    names = _names(start, name.device.type or "GPU", _XLA_GPU)
     # A name in a cluster begins with the job; numbers may be larger than those that are tried.
-    if start and not any(map(passed, names)) and "/job:" not in text and not re.search(r"\d\d", text):
+    if start and not any(map(_TESTS[how](text), names)) and "/job:" not in text and not re.search(r"\d\d", text):
         _report(context, node, name.device, "name", how, text, given)
         return True
     return False
+
+
+def passes_always(name: DeviceName, how: str, text: str) -> bool:
+    """Return True if every device of a name's kind and type passes a test, whatever its number: ``"GPU" in name``."""
+    start, type_ = BEGINNINGS.get(name.device.kind, ""), name.device.type
+    return bool(start and type_) and all(map(_TESTS[how](text), _names(start, str(type_))))
+
+
+def _names(start: str, *types: str) -> list[str]:
+    return [f"{start}{type_}:{number}" for type_ in types for number in _NUMBERS]
 
 
 def report_called(context: Context, node: ast.AST, name: DeviceName, how: str, text: str) -> bool:
