@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable
 from collections.abc import Set as AbstractSet
 from pathlib import PurePath
@@ -79,6 +80,8 @@ class Leading:
         self._acting_themselves: set[str] = set()
         """Those of them that do so by their own code."""
         self._loaded: dict[str, frozenset[str]] = {}
+        self._packages: dict[str, list[str]] = {}
+        """The ``__init__`` modules of each folder and of those that it is in."""
 
     def add(self, key: str, module: Mentions, imports: Iterable[str]) -> None:
         """Add a module, with the keys of the modules that it imports."""
@@ -179,8 +182,8 @@ class Leading:
 
     def _grow_by_imports(self, key: str, module: Mentions) -> None:
         """Add the functions and classes of a module that import, when they run, one whose import leads there."""
-        names = self._acting_from(key)
-        if not names or not module.imports_later:
+        names = self._acting_from(key) if module.imports_later else set()
+        if not names:
             return
         found = [piece for piece in self._others[key] if _imports_one_of(piece, names)]
         for piece in found:
@@ -213,8 +216,12 @@ class Leading:
 
     def _packages_of(self, key: str) -> list[str]:
         """Return the packages that a module is in: they are imported before it."""
-        inits = [str(parent / "__init__.py") for parent in PurePath(key).parents]
-        return [init for init in inits if init in self._modules]
+        folder = os.path.dirname(key)
+        known = self._packages.get(folder)
+        if known is None:
+            inits = [str(parent / "__init__.py") for parent in (PurePath(folder), *PurePath(folder).parents)]
+            known = self._packages[folder] = [init for init in inits if init in self._modules]
+        return known
 
     def _seen_from(self, key: str) -> tuple[set[str], set[str]]:
         """Return the functions and classes that lead there among the imports of a module, and the methods."""
