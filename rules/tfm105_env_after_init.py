@@ -14,7 +14,7 @@ from tfmemlint.knowledge.functions import GPU_TESTS
 from tfmemlint.model.finding import Finding, Severity
 from tfmemlint.model.intent import Intent, Purpose
 from tfmemlint.rulekit.env_writes import SET_FROM_FILES, hides_what_is_hidden, is_for_the_next_program
-from tfmemlint.rulekit.explain import file_trace, in_line, start_trace, written
+from tfmemlint.rulekit.explain import file_trace, fork_anchors, fork_details, fork_notes, in_line, start_trace, written
 from tfmemlint.rulekit.rule import Rule
 from tfmemlint.rulekit.start_trace import start_anchors, start_details, where_to
 
@@ -117,8 +117,10 @@ class EnvAfterInit(Rule):
                 outcome=f"TensorFlow keeps using the value that {write.name} had before; nothing is raised",
                 advice=where_to(start, write, what) if start is not None else f"{what} at the program's start",
                 trace=told + start_trace(start, write, f"{write.name} is set too late"),
-                anchors=start_anchors(start, write),
+                notes=fork_notes(write),
+                anchors={**start_anchors(start, write), **fork_anchors(write)},
                 details={
+                    **fork_details(write),
                     **{name: place + len(told) for name, place in start_details(start, write).items()},
                     "test": which != "listed"
                     and start is not None

@@ -2,7 +2,8 @@
 
 Measured with TensorFlow 2.21 on Linux: a process that is spawned imports the program's main module again, without what
 stands under ``if __name__ == "__main__"``, and has nothing else of its parent but the environment; one that is forked
-has all that its parent had, a runtime that has started included.
+has all that its parent had, a runtime that has started included. Linux, where the GPUs are, forks by default before
+Python 3.14.
 """
 
 from __future__ import annotations
@@ -11,11 +12,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from tfmemlint.interpreter.context import Context
-from tfmemlint.interpreter.frames import Child, Frame
+from tfmemlint.interpreter.frames import DEFAULT_METHOD, Child, Frame
 from tfmemlint.interpreter.operations.exceptions import end_entry
 from tfmemlint.interpreter.operations.function_bodies import function_name, is_graph_function, run_function
 from tfmemlint.interpreter.program import Call, ChildStarts, Event, RuntimeStart
-from tfmemlint.interpreter.state import State
+from tfmemlint.interpreter.state import State, Tri
 from tfmemlint.interpreter.values import Const, Function, ModuleInstance
 from tfmemlint.knowledge.functions import GROWTH_VARIABLE
 
@@ -40,8 +41,9 @@ def _state_of(context: Context, child: Child) -> State | None:
     parent: State = child.fields["state"]
     if parent.entry_unknown or parent.in_child_process:
         return None
-    if child.method == "fork":
-        return replace(parent, in_child_process=True)
+    started = Tri.YES in (parent.context.has, parent.allocator.has)
+    if child.method == "fork" or (child.method == DEFAULT_METHOD and started):
+        return replace(parent, in_child_process=True, forked=(child.fields["path"], child.made))
     if child.method == "loky":
         # What is imported, not the program's own modules, is imported there.
         return State(env=parent.env, cuda_visible_devices=parent.cuda_visible_devices, in_child_process=True)
@@ -58,6 +60,8 @@ def _interpret(context: Context, child: Child, state: State) -> None:
     context.guards, context.ways, context.uncertain, context.statement = (), (), 0, None
     context.frames, context.loops, context.handlers = [Frame("", context.main.scope, context.main.tree)], [], []
     context.unit, context.doubts, context.depth, context.caught = context.main, [], 0, []
+    # Another system, or a later Python, does not fork by default.
+    context.uncertain = int(child.method == DEFAULT_METHOD)
     if isinstance(child.initializer, Function):
         context.visited.add(id(child.initializer.node))
         run_function(context, child.initializer, [], {}, None)
@@ -68,9 +72,9 @@ def _interpret(context: Context, child: Child, state: State) -> None:
     if context.state is not None:
         context.unit = _unit_of(context, child)
         end_entry(context, function_name(child.function.node), child.function.node)
-    context.unit, context.heap, context.statement = context.main, heap, None
+    context.unit, context.heap, context.statement, context.uncertain = context.main, heap, None, 0
     known = child.initializer is None or isinstance(child.initializer, Function)
-    if child.method != "fork" and known:
+    if child.method not in ("fork", DEFAULT_METHOD) and known:
         _report_unconfigured(context, child, context.events[number:])
 
 

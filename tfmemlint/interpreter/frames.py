@@ -99,13 +99,18 @@ class Return:
     module_names: dict[str, Value]
 
 
+DEFAULT_METHOD = "default"
+"""The start method of processes where the program says nothing: by the system, and the release of Python."""
+
+
 @record(frozen=True, slots=True, eq=False)
 class Child:
     """A function that a new process runs.
 
     Attributes:
         function: it. args: what it is called with, as far as that is known. method: how the process is started:
-            ``spawn``, ``forkserver``, ``fork``, or ``loky`` (which imports no module of the program's own).
+            ``spawn``, ``forkserver``, ``fork``, `DEFAULT_METHOD`, or ``loky`` (which imports no module of the program's
+            own).
         initializer: what the process calls before; None if nothing. fields: of an event where it is given the function.
         made: where the process is made, or the pool that it belongs to.
     """
@@ -120,10 +125,10 @@ class Child:
 
 @dataclass(slots=True)
 class Children:
-    """The processes that a program starts: how the next ones are, what the last pool calls first in each and where it
-    is made, and those noted."""
+    """The processes that a program starts: how the next ones are ("": not known), what the last pool calls first in
+    each and where it is made, and those noted."""
 
-    method: str = ""
+    method: str = DEFAULT_METHOD
     initializer: Value | None = None
     pool: Span | None = None
     noted: list[Child] = field(default_factory=list)

@@ -166,6 +166,23 @@ def handler_notes(call: Event, exception: str, words: str = "the setting never t
     return ()
 
 
+def fork_notes(event: Event) -> tuple[str, ...]:
+    """Return a note on what a process that is forked has of its parent."""
+    if event.state.forked is None:
+        return ()
+    return ("A process that is forked, as Linux does by default before Python 3.14, has the runtime of its parent.",)
+
+
+def fork_anchors(event: Event) -> dict[str, Span]:
+    """Return the place where the process of an event is made, if it is forked, for fixes."""
+    return {"process": event.state.forked[1]} if event.state.forked is not None else {}
+
+
+def fork_details(event: Event) -> dict[str, Any]:
+    """Return the file in which the process of an event is made, if it is forked, for fixes."""
+    return {"process": event.state.forked[0]} if event.state.forked is not None else {}
+
+
 def _row_of(handler: Handler, event: Event) -> str:
     return place(handler.path or event.path, handler.span.row)
 
@@ -236,10 +253,11 @@ def too_late(rule: Rule, program: Program, call: Call, intent: Intent, **more: A
         outcome=f"{'With two or more GPUs ' if outcome.of_many else ''}{raises} {outcome.exception}: {outcome.message}",
         advice=where_to(start, call) if start is not None else "Move this to the program's start",
         trace=trace,
-        notes=handler_notes(call, outcome.exception),
-        anchors=start_anchors(start, call),
+        notes=handler_notes(call, outcome.exception) + fork_notes(call),
+        anchors={**start_anchors(start, call), **fork_anchors(call)},
         details={
             "called": short(call.name),
+            **fork_details(call),
             "training": while_training(call),
             "before": outcome.setting.span.row if outcome.setting is not None else None,
             "before_path": outcome.setting.path if outcome.setting is not None else None,

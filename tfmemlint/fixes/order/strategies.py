@@ -18,6 +18,7 @@ from tfmemlint.fixes.order.module_constant import make_function
 from tfmemlint.fixes.order.move_call import move_in_scope, move_to_top_level
 from tfmemlint.fixes.order.move_starter import move_starter_down
 from tfmemlint.fixes.order.problem import Candidate, OrderProblem, Strategy
+from tfmemlint.fixes.order.spawn_processes import spawn_processes
 from tfmemlint.fixes.order.split_import import split_import
 from tfmemlint.fixes.order.visible import set_visible_devices
 from tfmemlint.fixes.withheld import Withheld
@@ -61,6 +62,7 @@ class Plan:
 
 
 PLANS = (
+    Plan((spawn_processes,)),
     Plan((move_in_scope,)),
     Plan((split_import, move_in_scope)),
     Plan((move_to_top_level,)),

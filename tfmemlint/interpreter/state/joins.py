@@ -50,6 +50,7 @@ def join_states(left: State, right: State, left_guard: Guards = (), right_guard:
         else join(left.cuda_visible_devices, right.cuda_visible_devices),
         entry_unknown=left.entry_unknown or right.entry_unknown,
         in_child_process=left.in_child_process or right.in_child_process,
+        forked=left.forked or right.forked,
         min_gpus=min(left.min_gpus, right.min_gpus),
         max_gpus=None if left.max_gpus is None or right.max_gpus is None else max(left.max_gpus, right.max_gpus),
     )

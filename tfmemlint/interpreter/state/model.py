@@ -74,6 +74,7 @@ class State:
         cuda_visible_devices: what the program had put into ``CUDA_VISIBLE_DEVICES`` by the time it was read.
         entry_unknown: the state before the entry point isn't known (a function that nothing in the file calls).
         in_child_process: this runs in a process that the program starts.
+        forked: where such a process is made that has all that its parent had; the path, and the call.
         min_gpus, max_gpus: how many GPUs there are, as far as conditions on the way here tell.
     """
 
@@ -92,6 +93,7 @@ class State:
     cuda_visible_devices: Value | None = None
     entry_unknown: bool = False
     in_child_process: bool = False
+    forked: tuple[str, Span] | None = None
     min_gpus: int = 0
     max_gpus: int | None = None
 
