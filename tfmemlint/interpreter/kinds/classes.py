@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -25,6 +26,7 @@ from tfmemlint.interpreter.values import (
     Dict,
     Function,
     Instance,
+    Made,
     Module,
     Partial,
     Property,
@@ -32,6 +34,7 @@ from tfmemlint.interpreter.values import (
     Super,
     Value,
 )
+from tfmemlint.knowledge.functions import SESSIONS
 
 
 @calls(Class)
@@ -163,8 +166,16 @@ def store_in_object(
         plain_store(context, base, name, value, node)
 
 
+def _is_read(context: Context, name: str) -> bool:
+    """Return True if an attribute of this name is read in this module."""
+    return re.search(rf"\.{name}\b(?!\s*=[^=])", context.unit.source.text) is not None
+
+
 def plain_store(context: Context, base: Instance, name: str, value: Value, node: ast.AST) -> None:
     """Set an attribute of an object as ``object.__setattr__`` does."""
+    if isinstance(value, Made) and value.name in SESSIONS and _is_read(context, name):
+        # The methods that nothing here calls are interpreted each on its own, and what uses the session is one of them.
+        context.used.add(value.serial)
     known = class_member(context, base.cls, name)
     match known:
         case Function(setter=setter) if setter is not None:

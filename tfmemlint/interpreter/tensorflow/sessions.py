@@ -48,6 +48,9 @@ def _new_session(
         **event_fields(context, node),
     )
     context.emit(event)
+    if keywords.get("graph", Const(None)) != Const(None):
+        # What it is for is in that graph, whatever eager code does.
+        context.used.add(made.serial)
     if isinstance(config, Proto):
         config.record.taken = event
     if effects.effect(name, context.target, graph=context.here.graph_mode) is effects.Effect.STARTS:
