@@ -9,7 +9,7 @@ from tfmemlint.interpreter.program import EnvLost
 from tfmemlint.interpreter.state import Tri
 from tfmemlint.knowledge.environment import ABOUT_GPUS, read_at
 from tfmemlint.knowledge.variables import ALLOCATOR, GROWTH, VISIBLE
-from tfmemlint.model.finding import Finding, Severity, Step
+from tfmemlint.model.finding import Finding, Severity, Span, Step
 from tfmemlint.model.intent import Intent, Purpose
 from tfmemlint.rulekit.rule import Rule
 
@@ -35,7 +35,8 @@ class VariableLost(Rule):
 
     In Python, finds variables in a dictionary that is assigned to ``os.environ``: this gives the name to the
     dictionary, and the environment of the process, in which TensorFlow looks, stays as it is. Finds variables as well
-    that ``os.system("export ...")`` or ``subprocess`` sets in a shell of its own.
+    that ``os.system("export ...")`` or ``subprocess`` sets in a shell of its own, and those that are put into a copy of
+    ``os.environ`` which the process that is started there does not get.
 
     A variable that the script itself reads is not reported, nor is ``CUDA_VISIBLE_DEVICES`` in a job of a scheduler,
     which has already exported it. ``pip``, ``venv``, ``setup.py`` and similar commands do not count as programs that
@@ -97,6 +98,8 @@ class VariableLost(Rule):
             message, advice = _words(lost)
             without = Step(lost.path, lost.begun, f"{lost.program} starts without it")
             begun = () if lost.why in (*_ELSEWHERE, "layer") else (without,)
+            if lost.why == "copy":
+                begun = (Step(lost.path, lost.begun, f"starts a process without env={lost.program}"),)
             place = Step(lost.path, lost.span, f"{lost.name} is set")
             yield self.finding(
                 program,
@@ -114,6 +117,7 @@ class VariableLost(Rule):
                     "why": lost.why,
                     "key": lost.key,
                     "begun": lost.begun,
+                    "copy": lost.program if lost.why == "copy" else "",
                     "pairs": [f"{each.name}={each.text}" for each in beside],
                     "statement": lost.statement.row,
                 },
@@ -125,6 +129,13 @@ class VariableLost(Rule):
             from tfmemlint.fixes.rewrites import env_variables
 
             env_variables.set_in_process(editor, finding)
+            return
+        if finding.details["why"] == "copy":
+            begun, name = finding.details["begun"], finding.details["copy"]
+            assert isinstance(begun, Span)
+            call = editor.call_at(begun)
+            editor.replace_args(call, *(editor.code(argument).rstrip(", ") for argument in call.args), f"env={name}")
+            editor.unsafe(f"Give the process the environment that is made for it: env={name}")
             return
         from tfmemlint.fixes import text_editor
 
@@ -145,6 +156,10 @@ def _words(lost: EnvLost) -> tuple[str, str]:
         case "replaced":
             return f"{name} is put into a dictionary in place of os.environ: TensorFlow does not get it", (
                 "Call os.environ.update() with the dictionary, which changes the environment of the process"
+            )
+        case "copy":
+            return f"{name} is put into a copy of the environment: the process that is started does not get it", (
+                f"Start it with env={lost.program}"
             )
         case "shell":
             return f"{name} is set in a shell of its own: the process does not get it", (

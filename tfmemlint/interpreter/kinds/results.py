@@ -31,6 +31,20 @@ def get_from_result(context: Context, base: Made, call: MethodCall) -> Value | N
     return UNKNOWN
 
 
+@method(Made, "replace")
+def replace_in_result(context: Context, base: Made, call: MethodCall) -> Value | None:
+    """``RunConfig.replace`` returns another object: where that is dropped, nobody gets what it was given."""
+    if not base.name.endswith("RunConfig") or not _is_statement(context, call.node):
+        return None
+    for keyword in call.node.keywords if isinstance(call.node, ast.Call) else ():
+        context.evaluate(keyword.value)
+    return UNKNOWN
+
+
+def _is_statement(context: Context, node: ast.AST) -> bool:
+    return isinstance(context.statement, ast.Expr) and context.statement.value is node
+
+
 @method(Made, "add")
 def add_to_model(context: Context, base: Made, call: MethodCall) -> Value | None:
     if not base.name.endswith("Sequential"):

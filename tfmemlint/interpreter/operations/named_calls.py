@@ -16,6 +16,7 @@ from tfmemlint.interpreter.operations.callbacks import PROCESS_POOLS, call_sort_
 from tfmemlint.interpreter.operations.constants import lift, plain_values
 from tfmemlint.interpreter.operations.contents import mark_escaped, passed_to_unknown
 from tfmemlint.interpreter.operations.environment import child_env, env_write
+from tfmemlint.interpreter.operations.environment_copies import report_unpassed
 from tfmemlint.interpreter.operations.events import emit_call
 from tfmemlint.interpreter.operations.exceptions import leave
 from tfmemlint.interpreter.operations.in_force import late_effect
@@ -175,6 +176,7 @@ def _call_third_party(context: Context, call: Invocation) -> Value:
         child_env(context, node)
     if name.startswith(("subprocess.", "os.system", "os.popen")):
         report_exports(context, name, call.values, call.keywords, node)
+        report_unpassed(context, name, call.keywords, node)
     result: Value = told_by(name, call.values)
     if name.startswith("multiprocessing.get_context") or name.rpartition(".")[2] in PROCESS_POOLS:
         result = Made(name.replace("().", "."), context.next_serial())

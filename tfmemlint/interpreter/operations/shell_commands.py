@@ -11,12 +11,12 @@ import shlex
 from collections.abc import Iterator, Sequence
 
 from tfmemlint.interpreter.context import Context
+from tfmemlint.interpreter.operations.environment_copies import STARTING
 from tfmemlint.interpreter.operations.events import event_fields
 from tfmemlint.interpreter.program import EnvLost
 from tfmemlint.interpreter.values import Const, Seq, Value
 
 _SHELLS = ("os.system", "os.popen", "subprocess.getoutput", "subprocess.getstatusoutput")
-_STARTING = tuple(f"subprocess.{name}" for name in ("run", "call", "check_call", "check_output", "Popen"))
 _INTERPRETERS = re.compile(r"(?:/usr)?(?:/bin/)?(?:ba|z|da)?sh\Z")
 _SETS = re.compile(r"\s{0,20}(?:export|set|SET)\s{1,20}(?P<rest>[A-Za-z_].{0,400})\Z", re.DOTALL)
 _ASSIGNED = re.compile(r"(?P<name>[A-Za-z_]\w{0,80})=(?P<value>.{0,400})\Z", re.DOTALL)
@@ -46,9 +46,9 @@ def report_exports(
 def _command(name: str, values: Sequence[Value], keywords: dict[str, Value]) -> str | None:
     """Return the command that a shell gets; None if that is not known, or there is no shell."""
     given = values[0] if values else keywords.get("args", keywords.get("cmd"))
-    if name in _SHELLS or (name in _STARTING and keywords.get("shell") == Const(True)):
+    if name in _SHELLS or (name in STARTING and keywords.get("shell") == Const(True)):
         return given.value if isinstance(given, Const) and isinstance(given.value, str) else None
-    if name in _STARTING and isinstance(given, Seq) and len(given.items) == 3:
+    if name in STARTING and isinstance(given, Seq) and len(given.items) == 3:
         words = [item.value if isinstance(item, Const) else None for item in given.items]
         shell, flag, command = words
         if isinstance(shell, str) and _INTERPRETERS.match(shell) and flag in ("-c", "-lc", "-ic"):
