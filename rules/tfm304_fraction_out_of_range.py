@@ -102,6 +102,7 @@ class FractionOutOfRange(Rule):
             what, outcome, advice, severity = judged
             if by_default:
                 what, severity = f"{what}, and it is that by default", Severity.WARNING
+                advice = "Divide it by 100" if advice.startswith("Write") else advice
             percent = _MIN_PERCENT <= value <= _MAX_PERCENT
             yield self.finding(
                 program,
@@ -112,7 +113,7 @@ class FractionOutOfRange(Rule):
                 intent=Intent(Purpose.FRACTION, "every GPU", value / 100 if percent else value),
                 outcome=outcome,
                 advice=advice,
-                fixable=percent and advice.startswith("Write") and not by_default,
+                fixable=percent and advice.startswith(("Write", "Divide")),
                 noqa_row=span.end_row,
                 trace=file_trace(share, proto, span),
                 details={"value": value},

@@ -104,7 +104,7 @@ def _may_have(device: Device, claim: str, number: int) -> bool:
             return memory.mib is None or list(memory.mib) == wanted
         return memory.kind == "all" and not wanted
     if "fraction" in claim:
-        return memory.fraction == float(claim.partition("=")[2])
+        return memory.kind == "fraction" and memory.fraction in (None, float(claim.partition("=")[2]))
     if "visible" in claim:
         seen = claim.partition("visible=")[2].split(",")
         return device.visible is not True or str(number) in seen or device.visible_row is not None

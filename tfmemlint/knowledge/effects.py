@@ -128,6 +128,7 @@ _ALLOCATES = frozenset(
         "tf.compat.v1.InteractiveSession",
         "tf.keras.backend.get_session",
         "tf.compat.v1.keras.backend.get_session",
+        "tf.python.keras.backend.get_session",
     }
 )
 """Observed in the allocator's own log with a simulated driver (a session and ``device_lib`` on six releases, both

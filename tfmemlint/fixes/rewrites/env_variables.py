@@ -206,9 +206,14 @@ def renumber_gpu(editor: Editor, finding: Finding) -> None:
         editor.replace(old, string(old, f"{text.rpartition(':')[0]}:{details['meant']}"))
     elif isinstance(node, cst.Integer) and node.evaluated_value == details["index"]:
         editor.replace(node, str(details["meant"]))
+    elif isinstance(node, (cst.Name, cst.Attribute)):
+        _refuse_several(editor, node)
+        editor.replace(node, str(details["meant"]))
     else:
         raise Withheld(f"{editor.code(node)} is set elsewhere")
-    set_applicability(editor, f"Write {details['meant']}", caught=details["caught"], doubtful=bool(details["quiet"]))
+    named = isinstance(node, (cst.Name, cst.Attribute))
+    doubtful = bool(details["quiet"]) or named
+    set_applicability(editor, f"Write {details['meant']}", caught=details["caught"], doubtful=doubtful)
 
 
 def _refuse_several(editor: Editor, node: cst.BaseExpression) -> None:
