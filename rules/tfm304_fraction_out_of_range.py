@@ -87,7 +87,8 @@ class FractionOutOfRange(Rule):
             if by_default and value < _MIN_PERCENT:
                 # 0 and negative numbers stand for "no limit", and are asked for.
                 continue
-            if value > 0 and f"{before}experimental.virtual_devices" in proto.fields:
+            beside_limits = value > 0 and f"{before}experimental.virtual_devices" in proto.fields
+            if beside_limits:
                 judged = (
                     "a share of the memory cannot be combined with virtual devices, which have limits of their own",
                     f"TensorFlow raises InvalidArgumentError: {_SHARE} is invalid when virtual_devices is set",
@@ -100,10 +101,10 @@ class FractionOutOfRange(Rule):
                     continue
                 judged = found
             what, outcome, advice, severity = judged
+            percent = _MIN_PERCENT <= value <= _MAX_PERCENT
             if by_default:
                 what, severity = f"{what}, and it is that by default", Severity.WARNING
-                advice = "Divide it by 100" if advice.startswith("Write") else advice
-            percent = _MIN_PERCENT <= value <= _MAX_PERCENT
+                advice = "Divide it by 100" if percent and not beside_limits else advice
             yield self.finding(
                 program,
                 proto,
@@ -113,7 +114,7 @@ class FractionOutOfRange(Rule):
                 intent=Intent(Purpose.FRACTION, "every GPU", value / 100 if percent else value),
                 outcome=outcome,
                 advice=advice,
-                fixable=percent and advice.startswith(("Write", "Divide")),
+                fixable=percent and not beside_limits,
                 noqa_row=span.end_row,
                 trace=file_trace(share, proto, span),
                 details={"value": value},

@@ -132,7 +132,8 @@ _ALLOCATES = frozenset(
     }
 )
 """Observed in the allocator's own log with a simulated driver (a session and ``device_lib`` on six releases, both
-functions of ``tf.test`` on 2.21). ``get_session`` creates such a session if there is none."""
+functions of ``tf.test`` on 2.21). ``get_session`` creates such a session if there is none; that of
+``tensorflow.python.keras`` is the same function on 1.15.5, and its own, with the same result, on 2.21."""
 
 
 _LAYERS = """

@@ -1,7 +1,8 @@
 """Strategy: let a new process begin with nothing of its parent, so that what it configures is in time.
 
-A process that is forked has the runtime that its parent has started, on which nothing can be set any more, and CUDA
-does not work in it at all. One that is spawned imports the program's main module anew, and configures its own runtime.
+A process that is forked has the runtime that its parent has started, on which nothing can be set any more (measured
+with TensorFlow 2.21 on Linux). One that is spawned imports the program's main module anew, and configures its own
+runtime.
 """
 
 from __future__ import annotations

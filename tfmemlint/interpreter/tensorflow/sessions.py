@@ -23,8 +23,8 @@ def _new_session(
     context: Context, name: str, values: list[Value], keywords: dict[str, Value], node: ast.AST, call: Call, made: Made
 ) -> Value:
     config = keywords.get("config")
+    position = {"Session": 2, "InteractiveSession": 2}.get(name.rsplit(".", 1)[-1])
     if config is None:
-        position = {"Session": 2, "InteractiveSession": 2}.get(name.rsplit(".", 1)[-1])
         config = values[position] if position is not None and len(values) > position else None
     for value in (*values, *keywords.values()):
         mark_escaped(context, value)
@@ -48,7 +48,7 @@ def _new_session(
         **event_fields(context, node),
     )
     context.emit(event)
-    if keywords.get("graph", Const(None)) != Const(None):
+    if keywords.get("graph", values[1] if position is not None and len(values) > 1 else Const(None)) != Const(None):
         # What it is for is in that graph, whatever eager code does.
         context.used.add(made.serial)
     if isinstance(config, Proto):
