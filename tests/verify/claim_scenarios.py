@@ -203,4 +203,19 @@ CLAIMS: dict[str, Scenario] = {
         says="splitting the CPU drops growth on the GPU",
         claim="TFM401",
     ),
+    "limits_twice": Scenario(
+        "limit(gpus[0], 512); limit(gpus[0], 1024)\nvalue = len(config.list_logical_devices('GPU')); take(1)",
+        lambda out: out.value == 1 and out.mib() == [1024],
+        says="limits that are set again replace those that were set before",
+        claim="TFM408",
+    ),
+    "peak_after_reset": Scenario(
+        "grow(); take(20); kept.clear()\ninfo = config.experimental.get_memory_info\nbefore = info('GPU:0')\n"
+        "config.experimental.reset_memory_stats('GPU:0')\nvalue = [before, info('GPU:0')]",
+        lambda out: (
+            out.value[0]["peak"] >= 20 * MIB and out.value[1]["peak"] == out.value[1]["current"] < out.value[0]["peak"]
+        ),
+        says="the peak right after its reset is the memory in use",
+        claim="TFM607",
+    ),
 }

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from tfmemlint.fixes.call_context import index_guard, own_statement, set_applicability
+from tfmemlint.fixes.call_context import index_guard, own_statement, set_applicability, wrap_arguments
 from tfmemlint.fixes.rewrites.render_intent import all_gpus, free_name, limit_for_all, number_of_gpu
 from tfmemlint.fixes.withheld import Withheld
 from tfmemlint.model.finding import Finding
@@ -80,3 +80,75 @@ def _name_gpu(editor: Editor, call: cst.Call, node: cst.BaseExpression, details:
     code = editor.code(call).replace("\n", "\n    ")
     editor.replace_statement(statement, f"{guard}\n    {code}\n")
     set_applicability(editor, f"Configure GPU {number} of the list", caught=details["caught"], doubtful=True)
+
+
+def set_at_once(editor: Editor, finding: Finding) -> None:
+    """Set by one call the logical devices that several calls, or the passes of a loop, set for one GPU.
+
+    Raises:
+        Withheld: the loop does more, or it is not known that more than one logical device is meant.
+    """
+    call = editor.call_to_rewrite(finding.span)
+    statement = own_statement(editor, call)
+    if statement is None:
+        raise Withheld("its result is used, and a setting has none")
+    if finding.details["loop"]:
+        loop = editor.nearest(call, cst.For)
+        if loop is None or editor.parent(statement) is not loop.body or loop.orelse is not None:
+            raise Withheld("the loop does more than set them")
+        made = _list_of_passes(editor, loop, call, statement)
+        editor.replace(_logical_devices(call), made)
+        editor.replace_statement(loop, f"{editor.code(call)}\n")
+        editor.unsafe("Set the logical devices of all passes by one call")
+        return
+    if not finding.details["together"]:
+        raise Withheld("it may be meant to replace them: remove one of the two calls, or set both by one")
+    earlier = editor.call_to_rewrite(finding.anchors["earlier"])
+    first = own_statement(editor, earlier)
+    if first is None or editor.parent(first) is not editor.parent(statement):
+        raise Withheld("the calls are in different blocks")
+    lists = [_logical_devices(each) for each in (earlier, call)]
+    if not all(isinstance(each, cst.List) for each in lists):
+        raise Withheld("the lists are made elsewhere")
+    both = [editor.code(item) for each in lists if isinstance(each, cst.List) for item in each.elements]
+    editor.replace(lists[1], f"[{', '.join(item.strip().rstrip(',') for item in both)}]")
+    wrap_arguments(editor, call)
+    editor.remove(first)
+    editor.unsafe("Set all logical devices by one call")
+
+
+def _logical_devices(call: cst.Call) -> cst.BaseExpression:
+    """Return the list of logical devices that a call gets.
+
+    Raises:
+        Withheld: it gets none.
+    """
+    plain = [argument for argument in call.args if argument.keyword is None]
+    if len(plain) > 1:
+        return plain[1].value
+    for argument in call.args:
+        if argument.keyword is not None and argument.keyword.value in ("logical_devices", "virtual_devices"):
+            return argument.value
+    raise Withheld("it gets no list of logical devices")
+
+
+def _list_of_passes(editor: Editor, loop: cst.For, call: cst.Call, statement: Statement) -> str:
+    """Return the code of the list of what each pass of a loop sets."""
+    device = _logical_devices(call)
+    others = [line for line in loop.body.body if line is not statement and line is not editor.parent(statement)]
+    assigned: dict[str, cst.BaseExpression] = {}
+    for line in others:
+        small = line.body[0] if isinstance(line, cst.SimpleStatementLine) and len(line.body) == 1 else None
+        if not isinstance(small, cst.Assign) or len(small.targets) != 1:
+            raise Withheld("the loop does more than set them")
+        assigned[editor.code(small.targets[0].target)] = small.value
+    while isinstance(device, cst.Name) and device.value in assigned:
+        device = assigned.pop(device.value)
+    if not isinstance(device, cst.List) or len(device.elements) != 1:
+        raise Withheld("the list that it sets is made elsewhere")
+    item = device.elements[0].value
+    while isinstance(item, cst.Name) and item.value in assigned:
+        item = assigned.pop(item.value)
+    if assigned or isinstance(device.elements[0], cst.StarredElement):
+        raise Withheld("the loop does more than set them")
+    return f"[{editor.code(item)} for {editor.code(loop.target)} in {editor.code(loop.iter)}]"

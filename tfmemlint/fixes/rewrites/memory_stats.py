@@ -10,6 +10,7 @@ import libcst as cst
 from tfmemlint.fixes.concrete_tree import walk
 from tfmemlint.fixes.rewrites import moved_names
 from tfmemlint.fixes.rewrites.memory_reports import memory_info_at, session_block, total_memory_code, unwrap_with
+from tfmemlint.fixes.rewrites.render_intent import free_name
 from tfmemlint.fixes.rewrites.session_config_flow import Variables
 from tfmemlint.fixes.withheld import Withheld
 from tfmemlint.model.finding import Finding
@@ -48,6 +49,35 @@ def replace_stats(editor: Editor, finding: Finding) -> None:
         else:
             stats.replace(parent)
     editor.unsafe("Ask get_memory_info, without a session" if not stats.total else _OF_ALL)
+
+
+def reset_after(editor: Editor, finding: Finding) -> None:
+    """Move the reset of the peak below the statement that reads it.
+
+    Raises:
+        Withheld: the two aren't statements of one block.
+    """
+    reset = editor.statement_at(finding.span)
+    around = editor.parent(reset)
+    loop = editor.parent(around) if around is not None else None
+    if isinstance(loop, cst.For):
+        reset = loop
+    read = editor.statement_at(finding.anchors["read"])
+    while editor.parent(read) is not editor.parent(reset):
+        outer = editor.parent(read)
+        if outer is None:
+            raise Withheld("the peak is read in another block")
+        read = outer  # type: ignore[assignment]
+    code = editor.code(reset).strip("\n") + "\n"
+    returned = read.body[0] if isinstance(read, cst.SimpleStatementLine) else None
+    if isinstance(returned, cst.Return) and returned.value is not None:
+        name = free_name(editor, "peak")
+        editor.insert_before(read, f"{name} = {editor.code(returned.value)}\n{code}")
+        editor.replace(returned.value, name)
+    else:
+        editor.insert_after(read, code)
+    editor.discard(reset)
+    editor.unsafe("Read the peak, then reset it")
 
 
 _OF_ALL = "Ask NVML for the memory of the GPU, in bytes: TensorFlow does not tell what its allocator may take of it"
