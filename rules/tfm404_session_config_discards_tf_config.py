@@ -66,6 +66,7 @@ class SessionConfigDiscardsTfConfig(Rule):
 
     code = "TFM404"
     name = "session-config-discards-tf-config"
+    whole_program = True
     severity = Severity.ERROR
     about_earlier_settings = True
     triggers = (r"\bSession\(", "InteractiveSession", "ConfigProto")

@@ -87,6 +87,7 @@ class SecondSessionOtherOptions(Rule):
 
     code = "TFM405"
     name = "second-session-other-options"
+    whole_program = True
     severity = Severity.ERROR
     triggers = (r"\bSession\(", "InteractiveSession", "ConfigProto", "GPUOptions", "gpu_options", "allow_growth")
     fixable = "sometimes"

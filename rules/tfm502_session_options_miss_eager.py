@@ -72,6 +72,7 @@ class SessionOptionsMissEager(Rule):
 
     code = "TFM502"
     name = "session-options-miss-eager"
+    whole_program = True
     severity = Severity.WARNING
     triggers = (r"\bSession\(", "InteractiveSession")
     fixable = "sometimes"

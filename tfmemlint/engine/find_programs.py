@@ -14,6 +14,8 @@ from tfmemlint.engine.settled_programs import SettledPrograms
 from tfmemlint.facts.leading import Leading
 from tfmemlint.facts.mentions import may_configure
 from tfmemlint.interpreter.modules import ModuleStore
+from tfmemlint.knowledge.configuring import SESSION_OPTIONS, WORDS
+from tfmemlint.model.patterns import late_pattern
 from tfmemlint.project.entries import Entry, entry_of, is_test, says_so
 from tfmemlint.project.kinds import Kind
 from tfmemlint.project.listing import Listings, graph_name
@@ -26,6 +28,8 @@ all do, some seconds of processor time."""
 
 _CALLED = re.compile(rb"fixture|\bdef pytest_")
 """Marks of a ``conftest.py`` with functions that pytest calls."""
+_OF_ALL = late_pattern(b"|".join(re.escape(word.encode()) for word in WORDS if word not in SESSION_OPTIONS))
+"""Finds code that configures the GPUs of the whole process, not only those of a session."""
 
 
 def find_programs(
@@ -61,6 +65,7 @@ def find_programs(
     near |= {path for path, before in tests.items() if not near.isdisjoint(before)}
     hot = store.leading = _leading(may_configure, near, made, store)
     found: dict[str, Entry] = {}
+    only_sessions = {path for path in configuring_paths if not _OF_ALL.search(data(path) or b"")}
     acting = frozenset(path for path in near if hot.on_import(path))
     befores = set().union(*tests.values())
     with_fixtures = {path for path in befores if path in configuring_paths and _CALLED.search(data(path) or b"")}
@@ -70,6 +75,9 @@ def find_programs(
             continue
         imported = bool(made.importers.get(path))
         entry = _entry(path, data, store.listings, configures=path in configuring_paths, imported=imported)
+        if entry is not None and entry.kind is Kind.TEST and not (closure & configuring_paths) - only_sessions:
+            # Tests make sessions one after the other; what is said of those of their own file is said without them.
+            continue
         called = any(conftest in with_fixtures for conftest in tests.get(path, ()))
         if entry is not None and (
             called or path in configuring_paths or _may_configure(path, closure & acting, hot, store)

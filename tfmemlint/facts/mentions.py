@@ -13,7 +13,7 @@ from functools import cached_property
 
 from tfmemlint.knowledge.configuring import WORDS
 
-CONFIGURES = re.compile("|".join(WORDS))
+CONFIGURES = re.compile("|".join(map(re.escape, WORDS)))
 """Matches code that may configure a GPU with ``tf.config`` or environment variables."""
 
 

@@ -67,9 +67,13 @@ LAUNCHED: tuple[Group, ...] = (
 CONFIGURING: tuple[Group, ...] = (
     ('Configuration', False, 'LogicalDeviceConfiguration|VirtualDeviceConfiguration'),
     ('DEVICE', False, 'CUDA_VISIBLE_DEVICES|TF_PER_DEVICE_MEMORY_LIMIT_MB'),
+    ('GPUOptions', False, 'GPUOptions'),
     ('TF_FORCE_GPU_ALLOW_GROWTH', False, 'TF_FORCE_GPU_ALLOW_GROWTH'),
     ('TF_GPU_ALLOCATOR', False, 'TF_GPU_ALLOCATOR'),
     ('device', False, 'set_logical_device_configuration|set_virtual_device_configuration|set_visible_devices'),
+    ('environ', False, 'environ\\.setdefault\\(k,|environ\\.setdefault\\(key|environ\\.setdefault\\(name|environ\\[key|environ\\[name'),
+    ('gpu_options', False, 'gpu_options'),
+    ('load_dotenv', False, 'load_dotenv'),
     ('memory', False, 'set_gpu_memory|set_memory_growth|set_memory_limit'),
     ('parallelism', False, 'set_inter_op_parallelism_threads|set_intra_op_parallelism_threads'),
 )

@@ -65,6 +65,9 @@ class TestFacts:
     compared: tuple[str, Hashable] | None = None
 
 
+_SETTINGS_READERS = ("json.load", "yaml.", "toml", "onfigParser", "dotenv_values", "read_text")
+
+
 class Shapes:
     """Facts about the pieces of one module, by first node.
 
@@ -81,6 +84,7 @@ class Shapes:
         self._outer: dict[int, frozenset[str]] = {}
         self._lazy: dict[int, bool] = {}
         self._changing: dict[int, bool] = {}
+        self._reading: dict[int, bool] = {}
         self._tests: dict[int, TestFacts] = {}
         self._postponed: bool | None = None
         self._receiver: dict[int, tuple[str, ...]] = {}
@@ -171,6 +175,13 @@ class Shapes:
         found = self._changing.get(id(function))
         if found is None:
             found = self._changing[id(function)] = _changes_arguments(function)
+        return found
+
+    def reads_settings(self, function: Definition) -> bool:
+        """Return True if a function reads a configuration file: its result may decide what is set, and when."""
+        found = self._reading.get(id(function))
+        if found is None:
+            found = self._reading[id(function)] = self._mentions(function, *_SETTINGS_READERS)
         return found
 
     def test(self, test: ast.expr) -> TestFacts:

@@ -11,7 +11,7 @@ from tfmemlint.interpreter.observer import Observer
 from tfmemlint.interpreter.operations.exceptions import end_entry
 from tfmemlint.interpreter.operations.imports import import_module, run_module
 from tfmemlint.interpreter.program import Event, Program, ProtoMade, SessionMade
-from tfmemlint.interpreter.pytest_calls import call_fixtures, call_hooks_before
+from tfmemlint.interpreter.pytest_calls import call_fixtures, call_hooks_before, call_set_up
 from tfmemlint.interpreter.settling import Settled
 from tfmemlint.interpreter.uncalled import interpret_uncalled
 from tfmemlint.interpreter.unit import EntrySetup
@@ -93,6 +93,7 @@ def _run_entry(context: Context) -> None:
         context.state = replace(context.here, imported={**context.here.imported, run.name: True})
         run_module(context, context.main, None)
         call_fixtures(context, conftests)
+        call_set_up(context)
     _call_main_function(context)
 
 

@@ -320,6 +320,20 @@ class ProgramModules:
         piece = Piece(name, "\n".join(lines))
         return leading.is_about(piece) or leading.mentioned(piece, graph_name(path))
 
+    def modules_in(self, directory: str) -> list[tuple[str, bool]] | None:
+        """Return the names of the modules in a directory, with whether each is a package; None if it is too large.
+
+        They are in the order of ``pkgutil.iter_modules``: by name.
+        """
+        listing = self.store.listings.of(directory)
+        if not listing.known:
+            return None
+        packages = {
+            name for name in listing.directories if self.store.listings.is_package(os.path.join(directory, name))
+        }
+        files = {name[:-3] for name in listing.files if name.endswith(".py") and name[:-3].isidentifier()}
+        return [(name, name in packages) for name in sorted((files | packages) - {"__init__", "setup"})]
+
     def is_missed(self, name: str) -> bool:
         """True if a module is not there, but may appear in a directory without ``__init__.py``, or without Python."""
         if self.search.locate(name) is not None:

@@ -1,17 +1,18 @@
-"""The functions that pytest itself calls: hooks of ``conftest.py``, and fixtures of its tests."""
+"""The functions that pytest and unittest call: hooks of ``conftest.py``, fixtures, the set-up of classes."""
 
 from __future__ import annotations
 
 import ast
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tfmemlint.facts.syntax import dotted
 from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.frames import Frame
+from tfmemlint.interpreter.operations.classes import class_member, derives_from
 from tfmemlint.interpreter.operations.function_bodies import run_function
-from tfmemlint.interpreter.values import Function, ModuleInstance, Ref, Value
+from tfmemlint.interpreter.values import Class, Function, Instance, ModuleInstance, Ref, Value
 from tfmemlint.model.finding import Span, Step
 from tfmemlint.project.entries import is_test
 
@@ -27,6 +28,31 @@ def call_hooks_before(context: Context, conftests: list[ModuleInstance]) -> None
         for unit in conftests:
             for name in _BEFORE:
                 _call(context, unit, unit.scope.names.get(name), f"pytest calls {name}()")
+
+
+_CASES = frozenset({"unittest.TestCase", "unittest.case.TestCase", "tf.test.TestCase", "absltest.TestCase"})
+
+
+def call_set_up(context: Context) -> None:
+    """Call what unittest calls before the tests of a class, where that class inherits it from another file's: what the
+    classes of this file define is looked at as functions that nothing calls.
+
+    Each class may be the only one that is run: what it starts is forgotten.
+    """
+    if not is_test(os.path.basename(context.main.source.path)):
+        return
+    for value in list(context.main.scope.names.values()):
+        if not isinstance(value, Class) or value.scope.module is not context.main.scope or context.state is None:
+            continue
+        if not derives_from(context, value, _CASES):
+            continue
+        before = context.state
+        for name, receiver in (("setUpClass", value), ("setUp", Instance(value))):
+            found = class_member(context, value, name)
+            unit = found.scope.module.unit if isinstance(found, Function) else None
+            if isinstance(found, Function) and unit is not None and unit is not context.main:
+                _call(context, unit, replace(found, bound=receiver), f"unittest calls {value.node.name}.{name}()")
+        context.state = before
 
 
 def call_fixtures(context: Context, conftests: list[ModuleInstance]) -> None:

@@ -173,5 +173,8 @@ class Modules(Protocol):
     def find(self, name: str) -> ResolvedModule | None:
         """Return the module of this absolute name; None if it is not the project's own, or unknown."""
 
+    def modules_in(self, directory: str) -> list[tuple[str, bool]] | None:
+        """Return the names of the modules in a directory, with whether each is a package; None if it is too large."""
+
     def sets(self, path: str, name: str, lines: Sequence[str]) -> bool:
         """True if a function of the module at ``path`` may configure a GPU, by the names that it mentions."""

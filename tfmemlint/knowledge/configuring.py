@@ -1,7 +1,7 @@
 """Words that occur in code that configures GPUs with ``tf.config`` or environment variables.
 
 Such configuration can come too late. A module without any of these words cannot change the configuration of another
-module. Session options are not included: they are passed to the session itself.
+module.
 """
 
 from __future__ import annotations
@@ -20,7 +20,19 @@ VARIABLES = (
 MADE_UP = ("set_memory_limit", "set_gpu_memory")
 """Prefixes of the most common made-up functions for a memory limit; code that calls them needs a real setting there."""
 
-WORDS: tuple[str, ...] = tuple(sorted({*(name.rpartition(".")[2] for name in _FUNCTIONS), *VARIABLES, *MADE_UP}))
+SESSION_OPTIONS = ("gpu_options", "GPUOptions")
+"""How code names the options of a session about memory. They are passed to the session itself, and come too late if
+another module has made the GPU devices."""
+ANY_VARIABLE = (
+    "load_dotenv",
+    *(f"environ.setdefault({name}" for name in ("key", "name", "k,")),
+    *(f"environ[{name}" for name in ("key", "name")),
+)
+"""Code that sets variables whose names it gets from elsewhere, such as a configuration file, as most people call them.
+More words would make each program of a project that sets any variables cost several times as much."""
+WORDS: tuple[str, ...] = tuple(
+    sorted({*(name.rpartition(".")[2] for name in _FUNCTIONS), *VARIABLES, *MADE_UP, *SESSION_OPTIONS, *ANY_VARIABLE})
+)
 """Substrings, at least one of which occurs in all code that configures GPUs."""
 
 INTENT_WORDS = ("growth", "memory", "gpu", "cuda", "visible", "environ", "putenv", "session", "configproto")
@@ -38,5 +50,5 @@ OTHER_PARTS = ("Session", "ConfigProto", "GPUOptions", "TF_GPU_ALLOCATOR", "list
 """Parts of which every match of `OTHER_WORDS` has one."""
 _OF_SESSIONS = ("ConfigProto", "GPUOptions", "gpu_options", r"Session\([^)\n]{0,200}config")
 _LISTED = ("physical_devices", "logical_devices", "list_local_devices", "memory_(?:info|stats|usage)")
-ABOUT_MEMORY = "|".join((*WORDS, LATE_WORDS, *_OF_SESSIONS, *_LISTED))
+ABOUT_MEMORY = "|".join((*(word for word in WORDS if word not in ANY_VARIABLE), LATE_WORDS, *_OF_SESSIONS, *_LISTED))
 """A regular expression for a text that configures or measures GPU memory, of which only the words are known."""

@@ -14,6 +14,7 @@ MODELLED = frozenset(
         *("_builtins", "contextlib", "concurrent.futures", "multiprocessing.pool", "threading", "queue", "sched"),
         *("weakref", "timeit", "contextvars", "operator", "functools", "itertools", "asyncio"),
         *("decorator", "wrapt", "optuna", "fire", "typer", "joblib", "easydict", "hydra"),
+        *("inspect", "pkgutil"),
     }
 )
 """The modules that have a section in the file, which is read when a program names one of them."""

@@ -17,6 +17,7 @@ from tfmemlint.interpreter.values import (
     Function,
     Instance,
     Property,
+    Ref,
     Scope,
     Seq,
     Super,
@@ -41,6 +42,8 @@ def type_(context: Context, call: Invocation) -> Value | None:
     match call.values:
         case [Instance(cls)]:
             return cls
+        case [Const(bool() | int() | float() | str() as value)]:
+            return Ref(type(value).__name__)
         case [Const(str(name)), Seq(bases), Dict(members)]:
             node = ast.ClassDef(name, bases=[], keywords=[], body=[], decorator_list=[])
             made = Class(

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import product
+from math import prod
 from types import NoneType
 
 from tfmemlint.interpreter.context import Context
@@ -115,6 +117,18 @@ def islice_(context: Context, call: Invocation) -> Value | None:
         return None
     start, stop = (0, numbers[0]) if len(numbers) == 1 else (numbers[0] or 0, numbers[1])
     return Devices(devices.kind, devices.type, start == 0 and stop is None, devices.names, stop, start)
+
+
+@builtin("itertools.product")
+def product_(context: Context, call: Invocation) -> Value | None:
+    """Interpret the product of lists that are known, up to `_MOST_COMBINATIONS`."""
+    lists = [value.items for value in call.values if isinstance(value, Seq)]
+    if len(lists) != len(call.values) or call.keywords or prod(map(len, lists)) > _MOST_COMBINATIONS:
+        return None
+    return Seq(tuple(Seq(items, "tuple") for items in product(*lists)))
+
+
+_MOST_COMBINATIONS = 32
 
 
 @builtin("zip")

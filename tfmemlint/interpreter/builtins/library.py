@@ -19,6 +19,7 @@ from tfmemlint.interpreter.values import (
     Class,
     Const,
     Dict,
+    FilePath,
     FileValue,
     Function,
     Instance,
@@ -90,6 +91,43 @@ def parameter(context: Context, call: Invocation) -> Value | None:
     if not isinstance(annotation, ast.Name):
         return UNKNOWN
     return function.scope.lookup(annotation.id) or Ref(annotation.id)
+
+
+@builtin("tfmemlint.defaults")
+def defaults(context: Context, call: Invocation) -> Value | None:
+    """The parameters of a function, each with its default where that is a constant."""
+    function = call.values[0]
+    if not isinstance(function, Function):
+        return UNKNOWN
+    given = function.node.args
+    places = [*given.posonlyargs, *given.args]
+    pairs = [
+        *zip(places, [*[None] * (len(places) - len(given.defaults)), *given.defaults], strict=True),
+        *zip(given.kwonlyargs, given.kw_defaults, strict=True),
+    ]
+    items = {
+        parameter.arg: Const(default.value) if isinstance(default, ast.Constant) else UNKNOWN
+        for parameter, default in pairs[function.bound is not None :]
+    }
+    return new_container(context, Dict(items, open=given.vararg is not None or given.kwarg is not None))
+
+
+@builtin("tfmemlint.modules_in")
+def modules_in(context: Context, call: Invocation) -> Value | None:
+    """The modules in the directory of a package, as ``pkgutil`` finds them: their names, and whether they are
+    packages."""
+    match call.values:
+        case [FilePath(path, anchored=True)] | [Seq([FilePath(path, anchored=True)])]:
+            found = context.modules.modules_in(path) if context.modules is not None else None
+        case _:
+            found = None
+    if found is None or len(found) > _MOST_PLUGINS:
+        return UNKNOWN
+    return Seq(tuple(Seq((Const(name), Const(is_package)), "tuple") for name, is_package in found))
+
+
+_MOST_PLUGINS = 30
+"""Modules of one package that a program finds by looking into its directory."""
 
 
 @builtin("tfmemlint.is_text")

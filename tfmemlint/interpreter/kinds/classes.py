@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 import re
 from collections.abc import Sequence
 from dataclasses import replace
@@ -24,6 +25,7 @@ from tfmemlint.interpreter.values import (
     Class,
     Const,
     Dict,
+    FilePath,
     Function,
     Instance,
     Made,
@@ -134,6 +136,9 @@ def attribute_of_module(context: Context, base: Module, name: str, node: ast.AST
     found = named_in_module(context, base, name)
     if found is None:
         found = ask_module_getattr(context, base, name, node)
+    if found is None and name == "__path__" and (unit := base.scope.unit) is not None:
+        place = os.path.abspath(unit.source.path)
+        return FilePath(os.path.dirname(place), anchored=True) if place.endswith("__init__.py") else UNKNOWN
     return found if found is not None else UNKNOWN
 
 

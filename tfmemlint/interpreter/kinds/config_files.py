@@ -7,7 +7,7 @@ import os
 
 from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.operations.amounts import as_number, of_text
-from tfmemlint.interpreter.operations.config_files import INI_TEXT, as_path, joined, opened, read_ini
+from tfmemlint.interpreter.operations.config_files import INI_TEXT, as_path, joined, lines_of, opened, read_ini
 from tfmemlint.interpreter.operations.methods import MethodCall
 from tfmemlint.interpreter.registry import attribute_of, item_of, method
 from tfmemlint.interpreter.values import (
@@ -56,6 +56,8 @@ def method_of_path(context: Context, base: FilePath, call: MethodCall) -> Value:
 @method(FileContent)
 def method_of_content(context: Context, base: FileContent, call: MethodCall) -> Value:
     call.drained_arguments(context)
+    if call.name in ("splitlines", "readlines"):
+        return lines_of(context, base)
     # Without an argument all of it is read.
     return base if call.name in _READ and not getattr(call.node, "args", ()) else UNKNOWN
 

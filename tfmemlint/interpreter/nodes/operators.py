@@ -29,6 +29,7 @@ from tfmemlint.interpreter.values import (
     FilePath,
     Function,
     Instance,
+    Made,
     Ref,
     Seq,
     Value,
@@ -151,6 +152,9 @@ def _is_something(context: Context, *values: Value) -> bool:
             return True
         case [Ref(name)]:
             return is_tensorflow(name) and inventory.exists(name, context.target)
+        case [Made(name)]:
+            # An object of a class of TensorFlow's.
+            return is_tensorflow(name) and name.rpartition(".")[2][:1].isupper()
         case _:
             return False
 

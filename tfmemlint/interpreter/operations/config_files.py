@@ -113,6 +113,25 @@ def _read(place: str, kind: str) -> Setting | None:
         return None
 
 
+def lines_of(context: Context, content: FileContent) -> Value:
+    """Return the lines of a file of variables (``.env``), which programs also read by code of their own; UNKNOWN for
+    any other file, and for one with more than `_MOST_LINES`."""
+    name = os.path.basename(content.path.path)
+    if not (name.startswith(".env") or name.endswith(".env")):
+        return UNKNOWN
+    found = settings_of(context, content.path, KINDS[".env"])
+    if found is None:
+        return UNKNOWN
+    try:
+        lines = read_regular(found[0], MAX_CHARACTERS + 1).decode("utf-8-sig").splitlines()
+    except (OSError, ValueError):
+        return UNKNOWN
+    return Seq(tuple(map(Const, lines)), "tuple") if len(lines) <= _MOST_LINES else UNKNOWN
+
+
+_MOST_LINES = 60
+
+
 @lru_cache(maxsize=64)
 def _parsed(kind: str, text: str) -> Setting | None:
     return read_values(kind, text)

@@ -10,7 +10,10 @@ from tfmemlint.interpreter.values import Class, Field, Ref, Value
 DATACLASS = frozenset({"dataclass", "dataclasses.dataclass"})
 KEEPS_FIELDS = DATACLASS | {"attr.s", "attrs.define", "define"}
 """Decorators of classes that keep what they are given, field by field."""
-_PLAIN_BASES = frozenset({"object", "abc.ABC", "ABC", "typing.Generic", "Generic", "typing.Protocol", "Protocol"})
+NAMED_TUPLES = frozenset({"typing.NamedTuple", "typing_extensions.NamedTuple"})
+_PLAIN_BASES = NAMED_TUPLES | {"object", "abc.ABC", "ABC", "typing.Generic", "Generic", "typing.Protocol", "Protocol"}
+_MARK = ast.Name("NamedTuple", ast.Load())
+"""In the place of a decorator: a named tuple keeps what it is given as well."""
 _OF_CLASS = frozenset({"ClassVar", "typing.ClassVar"})
 _FOR_INIT = frozenset({"InitVar", "dataclasses.InitVar"})
 _KEYWORDS_FOLLOW = frozenset({"KW_ONLY", "dataclasses.KW_ONLY"})
@@ -67,7 +70,9 @@ def class_lineage(cls: Class) -> list[Class | None]:
 
 
 def dataclass_mark(cls: Class, names: frozenset[str]) -> ast.expr | None:
-    """Return the decorator that makes a class a dataclass, or the like."""
+    """Return the decorator that makes a class a dataclass, or the like; for a named tuple, something in its place."""
+    if any(isinstance(base, Ref) and base.name in NAMED_TUPLES for base in cls.bases):
+        return _MARK
     for decorator in cls.node.decorator_list:
         if unparsed(decorator.func if isinstance(decorator, ast.Call) else decorator) in names:
             return decorator

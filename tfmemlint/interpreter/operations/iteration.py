@@ -17,6 +17,7 @@ from tfmemlint.interpreter.limits import (
     MAX_NESTED_SECOND_PASSES,
 )
 from tfmemlint.interpreter.observer import Decision, Reason
+from tfmemlint.interpreter.operations.config_files import lines_of
 from tfmemlint.interpreter.operations.exceptions import leave
 from tfmemlint.interpreter.operations.generators import consume, iterate_lazy
 from tfmemlint.interpreter.operations.paths import doubtful, for_each_option, merge, snapshot
@@ -33,6 +34,7 @@ from tfmemlint.interpreter.values import (
     Devices,
     Dict,
     Fields,
+    FileContent,
     FileItems,
     FileValue,
     Index,
@@ -61,6 +63,8 @@ def iterate(
     if context.state is None:
         return
     iterable = context.current(iterable)
+    if isinstance(iterable, FileContent):
+        iterable = lines_of(context, iterable)
     if isinstance(iterable, (Instance, Class)):
         iterable = members_of(context, iterable) or as_lazy(context, iterable, node) or UNKNOWN
     elif isinstance(iterable, Zipped):
@@ -135,7 +139,7 @@ def _only_copies(node: ast.AST) -> bool:
             return False
         if isinstance(part, ast.Call) and not (isinstance(part.func, ast.Name) and part.func.id in _COPYING):
             method = part.func.attr if isinstance(part.func, ast.Attribute) else ""
-            if method not in ("upper", "lower", "strip", "replace"):
+            if method not in ("upper", "lower", "strip", "replace", "setdefault", "putenv"):
                 return False
     return True
 

@@ -64,6 +64,10 @@ KEEPING = WRAPPING | {
     *("fastapi.FastAPI", "fastapi.APIRouter", "starlette.applications.Starlette"),
     *("len", "bool", "str", "any", "all", "hash", "hasattr", "next", "filter", "itertools.chain", "json.dumps"),
     *("copy.copy", "copy.deepcopy", "dataclasses.dataclass", "dataclasses.replace"),
+    *(f"inspect.{name}" for name in ("getdoc", "getsource", "getsourcefile", "getfile", "getmodule", "isfunction")),
+    *(f"inspect.{name}" for name in ("ismethod", "isclass", "iscoroutinefunction", "isgeneratorfunction", "isbuiltin")),
+    *(f"inspect.{name}" for name in ("isroutine", "isabstract", "isawaitable", "getfullargspec", "getsourcelines")),
+    *("typing.get_type_hints", "asyncio.iscoroutinefunction", "warnings.warn"),
 }
 """Functions that don't call a function that they are given."""
 _BY_KEY = frozenset({"sorted", "min", "max", "heapq.nsmallest", "heapq.nlargest", "heapq.merge"})

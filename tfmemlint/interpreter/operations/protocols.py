@@ -14,6 +14,7 @@ from tfmemlint.facts.syntax import dotted
 from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.frames import Catching
 from tfmemlint.interpreter.operations.classes import ENUMS, MEMBERS, class_member, derives_from, lineage, metaclass_of
+from tfmemlint.interpreter.operations.dataclass_fields import NAMED_TUPLES, dataclass_fields
 from tfmemlint.interpreter.operations.dict_objects import is_dict, item_held
 from tfmemlint.interpreter.operations.generators import consume
 from tfmemlint.interpreter.operations.items import ITEMS
@@ -147,6 +148,9 @@ def get_item(context: Context, base: Value, key: Value, node: ast.AST) -> Value 
     if result is not None:
         return result
     if isinstance(base, Instance):
+        listed = members_of(context, base)
+        if listed is not None and isinstance(key, Const) and type(key.value) is int:
+            return listed.items[key.value] if -len(listed.items) <= key.value < len(listed.items) else UNKNOWN
         own = item_held(context, base, key)
         return own if own is not None else _missing_item(context, base, key, node)
     if not isinstance(base, Class):
@@ -182,7 +186,9 @@ def as_lazy(context: Context, value: Value, node: ast.AST) -> Lazy | None:
 
 
 def members_of(context: Context, value: Value) -> Seq | None:
-    """Return the members of an Enum, which iterating over the class gives."""
+    """Return what iterating gives: the members of an Enum, the fields of a named tuple."""
+    if isinstance(value, Instance) and derives_from(context, value.cls, NAMED_TUPLES):
+        return Seq(tuple(context.heap.get((value, name), UNKNOWN) for name in dataclass_fields(value.cls)), "tuple")
     if isinstance(value, Class) and metaclass_of(context, value) is None:
         listed = context.heap.get((value, MEMBERS))
         return listed if isinstance(listed, Seq) else None

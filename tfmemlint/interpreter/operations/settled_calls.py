@@ -100,7 +100,9 @@ def gains_nothing(
     keywords: Mapping[str, Value],
 ) -> bool:
     """True if a call need not be followed: it configures nothing, and nothing is left that it could start."""
-    if quiet and context.modules is not None and context.here.context.has is Tri.YES and not context.stored_functions:
+    started = context.modules is not None and context.here.context.has is Tri.YES
+    reads = unit_of(context, function).shapes.reads_settings
+    if quiet and started and not context.stored_functions and not reads(function.node):
         _mark_incomplete(context, function)
         return True
     known = context.settled.get(settled_key(context, function, args, keywords))

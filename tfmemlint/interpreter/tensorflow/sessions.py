@@ -13,10 +13,13 @@ from tfmemlint.interpreter.operations.protos import new_proto
 from tfmemlint.interpreter.operations.starting import start_runtime
 from tfmemlint.interpreter.program import Call, SessionMade
 from tfmemlint.interpreter.registry import Invocation, models
-from tfmemlint.interpreter.values import Const, Made, Proto, Value
+from tfmemlint.interpreter.state import Tri
+from tfmemlint.interpreter.values import UNKNOWN, Const, Made, Proto, Value
 from tfmemlint.knowledge import effects
 from tfmemlint.knowledge.functions import DISABLE_EAGER, ENABLE_EAGER, PROTOS, SESSIONS, TARGETED
 from tfmemlint.model.finding import Span
+
+_SESSION = "tf.compat.v1.Session"
 
 
 def _new_session(
@@ -68,6 +71,12 @@ def make_proto(context: Context, call: Invocation) -> Value:
 @models(*SESSIONS)
 def make_session(context: Context, call: Invocation) -> Value:
     return _new_session(context, call.name, call.values, call.keywords, call.node, call.event, call.result)
+
+
+@models("tf.get_default_session", "tf.compat.v1.get_default_session")
+def default_session(context: Context, call: Invocation) -> Value:
+    """A session, once the program may have made one: it is seldom asked for where no session is the default one."""
+    return UNKNOWN if context.here.allocator.has is Tri.NO else Made(_SESSION, call.result.serial)
 
 
 @models(*DISABLE_EAGER)
