@@ -40,6 +40,10 @@ def replace_together(changes: Sequence[tuple[str, bytes, bytes]]) -> None:
         ChangedError: a file has another content by now; its text is the path.
         OSError: a file can't be replaced. In either case all files are as they were.
     """
+    # A file that stays as it is would count as one that could not be replaced.
+    changes = [change for change in changes if change[1] != change[2]]
+    if not changes:
+        return
     if len(changes) == 1:
         ((path, old, new),) = changes
         try:

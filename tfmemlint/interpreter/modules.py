@@ -74,6 +74,7 @@ class ModuleStore:
     """Their names in reports."""
     _parsed: dict[str, ParsedModule | None] = field(default_factory=dict)
     _mentions: dict[str, Mentions | None] = field(default_factory=dict)
+    _new_words: dict[str, tuple[Source, frozenset[str]]] = field(default_factory=dict)
 
     @property
     def leading(self) -> Leading | None:
@@ -133,6 +134,19 @@ class ModuleStore:
             return parsed if self.arrange is None else parse(self.arrange(source))
         except (Unreadable, SyntaxError, ValueError, RecursionError, MemoryError):
             return None
+
+    def new_words(self, path: str) -> frozenset[str]:
+        """Return the words that the text has which stands in the place of a file's, and the file has not."""
+        source = self.instead[path]
+        known = self._new_words.get(path)
+        if known is None or known[0] is not source:
+            try:
+                old = decode(path, self.read(path)).text
+            except Unreadable:
+                old = ""
+            words = frozenset(Piece("", source.text).words - Piece("", old).words)
+            known = self._new_words[path] = source, words
+        return known[1]
 
     def mentions(self, path: str) -> Mentions | None:
         """Return the names that a module mentions; None if it can't be read."""
@@ -315,10 +329,13 @@ class ProgramModules:
     def sets(self, path: str, name: str, lines: Sequence[str]) -> bool:
         """True if a function of the module at ``path`` may configure a GPU, by the names that it mentions."""
         leading = self.store.leading
-        if leading is None or path in self.store.instead:
+        if leading is None:
             return True
         piece = Piece(name, "\n".join(lines))
-        return leading.is_about(piece) or leading.mentioned(piece, graph_name(path))
+        if leading.is_about(piece) or leading.mentioned(piece, graph_name(path)):
+            return True
+        # Nobody knows yet what a name leads to that only the new text of a file has.
+        return path in self.store.instead and not self.store.new_words(path).isdisjoint(piece.words)
 
     def modules_in(self, directory: str) -> list[tuple[str, bool]] | None:
         """Return the names of the modules in a directory, with whether each is a package; None if it is too large.
