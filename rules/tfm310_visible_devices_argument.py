@@ -203,6 +203,8 @@ def _judge_devices(argument: Arg) -> Judged | None:
             return "this is a number", _UNRECOGNISED, ""
         case Amount(type="str", sure=True) | NumberedName():
             return "this is a string", _UNRECOGNISED, ""
+        case Amount(type="list", sure=True):
+            return "the list holds strings", _UNRECOGNISED, ""
         case DeviceName(Device(kind="physical")):
             return "this is a device's name", _UNRECOGNISED, "name"
         case DeviceName() | Devices(names=True):

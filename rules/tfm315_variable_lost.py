@@ -98,9 +98,17 @@ class VariableLost(Rule):
             message, advice = _words(lost)
             without = Step(lost.path, lost.begun, f"{lost.program} starts without it")
             begun = () if lost.why in (*_ELSEWHERE, "layer") else (without,)
+            if lost.why == "left out":
+                begun = (
+                    Step(lost.path, lost.begun, f"starts a process with these variables alone, without {lost.name}"),
+                )
             if lost.why == "copy":
                 begun = (Step(lost.path, lost.begun, f"starts a process without env={lost.program}"),)
-            place = Step(lost.path, lost.span, f"{lost.name} is set")
+            place = Step(
+                lost.path,
+                lost.span,
+                f"the variables of the process lack {lost.name}" if lost.why == "left out" else f"{lost.name} is set",
+            )
             yield self.finding(
                 program,
                 lost,
@@ -129,6 +137,11 @@ class VariableLost(Rule):
             from tfmemlint.fixes.rewrites import env_variables
 
             env_variables.set_in_process(editor, finding)
+            return
+        if finding.details["why"] == "left out":
+            from tfmemlint.fixes.rewrites import env_variables
+
+            env_variables.keep_environment(editor, finding)
             return
         if finding.details["why"] == "copy":
             begun, name = finding.details["begun"], finding.details["copy"]
@@ -160,6 +173,10 @@ def _words(lost: EnvLost) -> tuple[str, str]:
         case "copy":
             return f"{name} is put into a copy of the environment: the process that is started does not get it", (
                 f"Start it with env={lost.program}"
+            )
+        case "left out":
+            return f"{name} is set, and the process that is started gets other variables alone, without it", (
+                "Begin with those of this process: {**os.environ, ...}"
             )
         case "shell":
             return f"{name} is set in a shell of its own: the process does not get it", (

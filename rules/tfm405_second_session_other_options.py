@@ -179,7 +179,8 @@ class SecondSessionOtherOptions(Rule):
         return self.finding(
             program,
             session,
-            f"{what} comes too late: {written(first.text)} {in_line(first)} has made the GPU devices",
+            f"{what} {'come' if len(lost) > 1 else 'comes'} too late: "
+            f"{written(first.text)} {in_line(first)} has made the GPU devices",
             severity=Severity.ERROR if not session.state.entry_unknown else Severity.WARNING,
             intent=options_intent(lost),
             outcome="Nothing is raised; the options of the first allocator of the process stay in force",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,10 @@ from tfmemlint.rulekit.rule import Rule
 if TYPE_CHECKING:
     from tfmemlint.fixes.editor import Editor
     from tfmemlint.interpreter.program import Call, Program
+
+
+_LISTING = re.compile(r"(?:\w+\.)*\w*(?:gpu|device|card)s\w*")
+"""A condition that asks whether there is a GPU."""
 
 
 class LimitsReplaced(Rule):
@@ -72,7 +77,7 @@ class LimitsReplaced(Rule):
             device = call.value(0, "device")
             if not isinstance(device, Device) or not isinstance(device.index, int) or call.effect is not None:
                 continue
-            setting = call.state.limits.get(device.index)
+            setting = call.state.limit_of(device.index)
             earlier = setting.by if setting is not None and not setting.either else None
             if earlier is None or earlier.effect is not None or (call.path, call.span) in reported:
                 continue
@@ -81,7 +86,7 @@ class LimitsReplaced(Rule):
                 if loop is not None and call.repeated:
                     reported.add((call.path, call.span))
                     yield self._in_loop(program, call, loop)
-            elif device.loop or call.repeated or earlier.repeated or _in_two(cells, earlier, call):
+            elif device.loop or call.repeated or _in_two(cells, earlier, call):
                 continue
             elif _is_other(earlier.value(1, "logical_devices"), call.value(1, "logical_devices")) and _always(
                 earlier, call
@@ -172,7 +177,9 @@ def _in_two(cells: Sequence[Cell], earlier: Call, call: Call) -> bool:
 
 def _always(earlier: Call, call: Call) -> bool:
     """True if the later call comes in every run in which the earlier one does."""
-    return call.certain and set(call.guards) <= set(earlier.guards) and call.comes_with(earlier)
+    # Where there is no GPU the earlier call configures none either.
+    guards = {guard for guard in call.guards if not (_LISTING.fullmatch(guard[0].partition(" ")[0]) and guard[1])}
+    return guards <= set(earlier.guards) and set(call.ways) <= set(earlier.ways)
 
 
 def _loop_around(program: Program, call: Call) -> ast.For | None:

@@ -55,6 +55,14 @@ _METHODS = frozenset(
     | {"replace", "format", "count", "index", "find", "isdigit", "splitlines", "partition", "rpartition", "zfill"}
     | {"is_integer"}
 )
+
+
+def _dedented(text: str) -> str:
+    from textwrap import dedent
+
+    return dedent(text)
+
+
 _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "int": int,
     "float": float,
@@ -69,6 +77,8 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "tuple": tuple,
     "list": list,
     "sorted": sorted,
+    "textwrap.dedent": _dedented,
+    "inspect.cleandoc": _dedented,
 }
 _ERRORS = (TypeError, ValueError, ArithmeticError, LookupError, AttributeError, MemoryError)
 

@@ -52,6 +52,7 @@ MODULES = (
     "builtins.imports",
     "builtins.iterators",
     "builtins.library",
+    "builtins.named_tuples",
     "builtins.numbers",
     "builtins.programs",
     "builtins.versions",

@@ -21,8 +21,8 @@ MADE_UP = ("set_memory_limit", "set_gpu_memory")
 """Prefixes of the most common made-up functions for a memory limit; code that calls them needs a real setting there."""
 
 SESSION_OPTIONS = ("gpu_options", "GPUOptions")
-"""How code names the options of a session about memory. They are passed to the session itself, and come too late if
-another module has made the GPU devices."""
+"""The options of a session about memory, as code names them. They are passed to the session itself, and come too late
+if another module has made the GPU devices."""
 ANY_VARIABLE = (
     "load_dotenv",
     *(f"environ.setdefault({name}" for name in ("key", "name", "k,")),

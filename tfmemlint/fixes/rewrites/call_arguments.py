@@ -213,9 +213,43 @@ def _narrow_listing_of_first(editor: Editor, call: cst.Call) -> None:
             return (isinstance(around, cst.Subscript) and editor.code(around) == first) or _is_counted(editor, node)
 
         listing = _listing_of(editor, listing, "list_physical_devices", stays)
+    elif listing is None:
+        listing = _only_listing(editor)
     if not isinstance(listing, cst.Call) or listing.args or "list_physical_devices" not in editor.code(listing.func):
         raise Withheld("the devices are listed elsewhere: pass 'GPU' there")
     editor.replace_args(listing, editor.quoted("GPU"))
+
+
+def _only_listing(editor: Editor) -> cst.Call | None:
+    """Return the only call of ``list_physical_devices`` in a file, if nothing but its first device is used."""
+    listings = [
+        node
+        for node in walk(editor.module)
+        if isinstance(node, cst.Call) and editor.code(node.func).endswith("list_physical_devices")
+    ]
+    if len(listings) != 1:
+        return None
+    assigned = editor.parent(listings[0])
+    if not isinstance(assigned, cst.Assign) or len(assigned.targets) != 1:
+        return None
+    target = assigned.targets[0].target
+    uses = [
+        node
+        for node in walk(editor.function_of(assigned))
+        if isinstance(node, cst.Name) and isinstance(target, cst.Name) and node.value == target.value
+    ]
+    plain = [use for use in uses if use is not target]
+    return listings[0] if plain and all(_is_first_or_test(editor, use) for use in plain) else None
+
+
+def _is_first_or_test(editor: Editor, use: cst.Name) -> bool:
+    """True if only the first device of a list is used, or whether there is one."""
+    around = editor.parent(use)
+    if isinstance(around, cst.Subscript):
+        return around.value is use and re.sub(r"\s", "", editor.code(around)).endswith("[0]")
+    if isinstance(around, (cst.IfExp, cst.If)):
+        return around.test is use
+    return isinstance(around, cst.UnaryOperation) or _is_counted(editor, use)
 
 
 def _is_counted(editor: Editor, node: cst.Name) -> bool:

@@ -262,3 +262,13 @@ def set_in_process(editor: Editor, finding: Finding) -> None:
     drop_imports(editor, [statement], "".join(lines))
     editor.remove(statement)
     editor.unsafe("Set it in the environment of the process")
+
+
+def keep_environment(editor: Editor, finding: Finding) -> None:
+    """Put the variables of this process in front of those that a process is given."""
+    given = editor.node_at(finding.span, cst.Dict)
+    code, environ = editor.code(given), editor.add_import("os")
+    indent = re.match(r"\{(\s*)", code)
+    between = indent[1] if indent is not None else ""
+    editor.replace(given, f"{{{between}**{environ}.environ,{between or ' '}{code[1:].lstrip()}")
+    editor.unsafe("Pass the environment of this process on, with these variables in it")

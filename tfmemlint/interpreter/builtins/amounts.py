@@ -100,7 +100,7 @@ def text(context: Context, call: Invocation) -> Value | None:
 @builtin("json.loads")
 def loads(context: Context, call: Invocation) -> Value | None:
     match call.values:
-        case [FileContent() as content] if not call.keywords:
+        case [FileContent() | Amount() as content] if not call.keywords:
             return loaded(context, content, JSON)
         case [Const(str() as text)] if len(text) <= MAX_JSON_CHARACTERS:
             try:

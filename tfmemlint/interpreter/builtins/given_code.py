@@ -13,6 +13,7 @@ from tfmemlint.interpreter.operations.objects import call_method_of, member
 from tfmemlint.interpreter.registry import Invocation, attribute_of, builtin
 from tfmemlint.interpreter.values import (
     UNKNOWN,
+    Amount,
     Class,
     Const,
     Function,
@@ -57,6 +58,15 @@ def substitute(context: Context, call: Invocation) -> Value | None:
         _call_for_matches(context, pattern, replacement, text, call.node)
         return UNKNOWN
     return None
+
+
+@builtin("re.search", "re.match", "re.fullmatch", "re.findall", "re.split")
+def matched(context: Context, call: Invocation) -> Value | None:
+    """A piece of a text of which the unit is known has that unit."""
+    text = call.argument(1, "string")
+    if not isinstance(text, Amount) or text.type != "str" or not text.unit:
+        return None
+    return Amount("list" if call.name in ("re.findall", "re.split") else "str", text.unit, text.source)
 
 
 @builtin("re.compile")

@@ -7,7 +7,15 @@ import os
 
 from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.operations.amounts import as_number, of_text
-from tfmemlint.interpreter.operations.config_files import INI_TEXT, as_path, joined, lines_of, opened, read_ini
+from tfmemlint.interpreter.operations.config_files import (
+    INI_TEXT,
+    as_path,
+    content_of,
+    joined,
+    lines_of,
+    opened,
+    read_ini,
+)
 from tfmemlint.interpreter.operations.methods import MethodCall
 from tfmemlint.interpreter.registry import attribute_of, item_of, method
 from tfmemlint.interpreter.values import (
@@ -41,7 +49,7 @@ def method_of_path(context: Context, base: FilePath, call: MethodCall) -> Value:
     if name == "open":
         return opened(context, base, keywords.get("mode", first))
     if name in _READ:
-        return FileContent(base)
+        return content_of(FileContent(base))
     if name.startswith("write"):
         opened(context, base, Const("w"))
         return UNKNOWN
@@ -59,7 +67,7 @@ def method_of_content(context: Context, base: FileContent, call: MethodCall) -> 
     if call.name in ("splitlines", "readlines"):
         return lines_of(context, base)
     # Without an argument all of it is read.
-    return base if call.name in _READ and not getattr(call.node, "args", ()) else UNKNOWN
+    return content_of(base) if call.name in _READ and not getattr(call.node, "args", ()) else UNKNOWN
 
 
 @item_of(FileValue)

@@ -16,7 +16,7 @@ from tfmemlint.interpreter.operations.patterns import fits
 from tfmemlint.interpreter.operations.protocols import tested
 from tfmemlint.interpreter.operations.text_truth import report_tested
 from tfmemlint.interpreter.registry import visits
-from tfmemlint.interpreter.values import UNKNOWN, Value
+from tfmemlint.interpreter.values import UNKNOWN, Const, Device, Devices, Value
 
 
 @visits(ast.IfExp)
@@ -35,6 +35,9 @@ def visit_if_exp(context: Context, node: ast.IfExp) -> Value:
     with doubtful(context, no):
         right = context.evaluate(node.orelse)
     merge(context, after, no, yes)
+    if isinstance(left, Device) and right == Const(None) and isinstance(value, Devices):
+        # ``gpus[0] if gpus else None``
+        return left
     return either_of(context, left, right)
 
 

@@ -13,7 +13,20 @@ from tfmemlint.interpreter.operations.devices import device_at
 from tfmemlint.interpreter.operations.items import set_item
 from tfmemlint.interpreter.operations.protocols import collected, members_of
 from tfmemlint.interpreter.registry import assigns
-from tfmemlint.interpreter.values import UNKNOWN, Class, Const, Device, DeviceName, Devices, Instance, Lazy, Seq, Value
+from tfmemlint.interpreter.values import (
+    UNKNOWN,
+    Amount,
+    Class,
+    Const,
+    Device,
+    DeviceName,
+    Devices,
+    FileValue,
+    Instance,
+    Lazy,
+    Seq,
+    Value,
+)
 
 
 def _unpack(context: Context, targets: Sequence[ast.expr], value: Value) -> None:
@@ -21,9 +34,13 @@ def _unpack(context: Context, targets: Sequence[ast.expr], value: Value) -> None
     if isinstance(value, (Lazy, Instance, Class)) and context.state is not None:
         given = members_of(context, value) or collected(context, value, targets[0] if targets else ast.Pass())
         values = given.items if isinstance(given, Seq) else given
+        if values and len(values) != len(targets) and all(_is_alike(each, values[0]) for each in values):
+            values = [values[0]] * len(targets)
         value = Seq(tuple(values), "tuple") if values is not None and len(values) == len(targets) else UNKNOWN
         if context.state is None:
             return
+    if isinstance(value, Amount) and value.type == "list" and not isinstance(value, FileValue):
+        value = Seq((Amount("str", value.unit, value.source),) * len(targets), "tuple")
     starred = next((place for place, target in enumerate(targets) if isinstance(target, ast.Starred)), None)
     if starred is not None and isinstance(value, Seq) and len(value.items) >= len(targets) - 1:
         end = len(value.items) - (len(targets) - starred - 1)
@@ -38,6 +55,13 @@ def _unpack(context: Context, targets: Sequence[ast.expr], value: Value) -> None
         mark_escaped(context, value)
     for target, item in zip(targets, items, strict=True):
         context.assign(target, item)
+
+
+def _is_alike(value: Value, other: Value) -> bool:
+    """True for two amounts of which the same is known: one of a list, the length of which is not known."""
+    if not isinstance(value, Amount) or not isinstance(other, Amount) or isinstance(value, FileValue):
+        return False
+    return (value.type, value.unit, value.source) == (other.type, other.unit, other.source)
 
 
 def _parted(context: Context, devices: Devices, before: int, after: int) -> list[Value]:

@@ -111,9 +111,9 @@ def as_number(value: Value, *, whole: bool = False) -> Value:
 
 _TEXTS = frozenset(
     {"strip", "lstrip", "rstrip", "lower", "upper", "decode", "replace", "read", "readline", "title", "format", "join"}
-)
-"""Methods of texts, of files and of what a program has printed that return a text."""
-_LISTS = frozenset({"split", "rsplit", "splitlines", "readlines"})
+) | {"group"}
+"""Methods of texts, of files, of what a program has printed, and of what matches in them, that return a text."""
+_LISTS = frozenset({"split", "rsplit", "splitlines", "readlines", "groups"})
 
 
 def of_text(text: Amount, method: str) -> Amount | None:

@@ -7,6 +7,7 @@ is run, or from the project's root: if there is a file in both, it is not known 
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -20,9 +21,11 @@ from tfmemlint.interpreter.values import (
     FileContent,
     FilePath,
     FileValue,
+    Given,
     IniParser,
     Seq,
     Value,
+    by_default,
 )
 from tfmemlint.knowledge import units
 from tfmemlint.project.listing import called
@@ -113,9 +116,20 @@ def _read(place: str, kind: str) -> Setting | None:
         return None
 
 
+_MEMORY_OF_HOST = "/proc/meminfo"
+
+
+def content_of(file: FileContent) -> Value:
+    """Return the text of a file: that in which Linux tells the memory of the machine is in KiB."""
+    return Amount("str", units.KIB, _MEMORY_OF_HOST) if file.path.path == _MEMORY_OF_HOST else file
+
+
 def lines_of(context: Context, content: FileContent) -> Value:
     """Return the lines of a file of variables (``.env``), which programs also read by code of their own; UNKNOWN for
     any other file, and for one with more than `_MOST_LINES`."""
+    text = content_of(content)
+    if isinstance(text, Amount):
+        return replace(text, type="list")
     name = os.path.basename(content.path.path)
     if not (name.startswith(".env") or name.endswith(".env")):
         return UNKNOWN
@@ -141,11 +155,16 @@ def loaded(context: Context, given: Value | None, kind: str) -> Value:
     """Return what a loader makes of an open file, of its text, of a path, or of a text that the program has."""
     if isinstance(given, FileContent):
         found = settings_of(context, given.path, kind)
-        return UNKNOWN if found is None else lifted(context, found[1], called(found[0]))
-    if isinstance(given, Const) and isinstance(given.value, str):
-        setting = _parsed(kind, given.value)
-        return UNKNOWN if setting is None else constant(context, setting)
-    return UNKNOWN
+        return Given() if found is None else lifted(context, found[1], called(found[0]))
+    match given:
+        case Const(str(text)):
+            setting = _parsed(kind, text)
+            return UNKNOWN if setting is None else constant(context, setting)
+        case FileValue(value=str(text)) | Amount(type="str", default=str(text)):
+            setting = _parsed(kind, text)
+            return Given() if setting is None else by_default(constant(context, setting), given.source)
+        case _:
+            return Given()
 
 
 def lifted(context: Context, setting: Setting, path: str, name: str = "") -> Value:
@@ -203,14 +222,11 @@ INI_TEXT = Amount("str", source="a configuration file")
 
 def read_ini(context: Context, parser: IniParser, method: str, values: list[Value]) -> None:
     """Interpret ``read(path)``, ``read_file(file)`` and ``read_string(text)`` of a ``ConfigParser``."""
-    if parser.guards != (context.guards, context.uncertain) or not values:
+    elsewhere = parser.guards != (context.guards, context.uncertain)
+    if not values or (elsewhere and method == "read_string"):
         parser.sections.clear()
         return
     for given in getattr(values[0], "items", (values[0],)):
-        found = None
-        path = given.path if isinstance(given, FileContent) else as_path(given) if method == "read" else None
-        if path is not None:
-            found = settings_of(context, path, INI)
         if method == "read_string" and isinstance(given, Const):
             text = loaded(context, given, INI)
             if isinstance(text, Dict):
@@ -218,8 +234,18 @@ def read_ini(context: Context, parser: IniParser, method: str, values: list[Valu
                     known = options.items if isinstance(options, Dict) else {}
                     parser.sections.setdefault(str(name), {}).update(known)
                 continue
-        if found is None:
+        path = given.path if isinstance(given, FileContent) else as_path(given) if method == "read" else None
+        found = settings_of(context, path, INI) if path is not None else None
+        if found is not None and not elsewhere:
+            for name, section in found[1].value.items():
+                parser.sections.setdefault(name, {}).update(ini_options(section, called(found[0])))
+        elif found is None and method == "read":
+            # A file that is not in the project: what is known stands where that says nothing else.
+            for kept in parser.sections.values():
+                kept.update({name: _kept(value, name) for name, value in kept.items()})
+        else:
             parser.sections.clear()
-            continue
-        for name, options in found[1].value.items():
-            parser.sections.setdefault(name, {}).update(ini_options(options, called(found[0])))
+
+
+def _kept(value: Value, name: str) -> Value:
+    return value if isinstance(value, FileValue) else by_default(value, INI_TEXT.source, name)

@@ -41,9 +41,10 @@ _WORDS = frozenset({"true", "false", "yes", "no", "on", "off"})
 
 
 def _as_number(default: Value | None) -> float | str | None:
-    """Return the number that a default stands for, as a text or as it is; the text where it is a yes or no; or None."""
+    """Return the number that a default stands for, as a text or as it is; the text where it is a yes or no, or what a
+    configuration file has in it; or None."""
     value = default.value if isinstance(default, Const) else None
-    if isinstance(value, str) and value.lower() in _WORDS:
+    if isinstance(value, str) and (value.lower() in _WORDS or value.lstrip()[:1] in ("{", "[")):
         return value
     try:
         return float(value) if isinstance(value, (str, int, float)) and not isinstance(value, bool) else None

@@ -1,17 +1,19 @@
-"""Variables that are put into a copy of the environment, which no process gets: ``env = os.environ.copy()`` and a
-``subprocess.Popen(command)`` without ``env=env``.
+"""Variables that a process does not get which the program starts: those put into a copy of the environment that it is
+not given, and those that the program has set, where it is given others (``env={"PATH": ...}``).
 """
 
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 from tfmemlint.facts.syntax import dotted
 from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.operations.events import event_fields
 from tfmemlint.interpreter.program import EnvLost
-from tfmemlint.interpreter.values import Value
+from tfmemlint.interpreter.values import Const, Dict, Value
+from tfmemlint.knowledge.variables import hides_all
 
 STARTING = tuple(f"subprocess.{name}" for name in ("run", "call", "check_call", "check_output", "Popen"))
 """Functions that start a process with the environment of this one, if they are not given another."""
@@ -22,6 +24,9 @@ _CHANGING = ("update", "setdefault", "pop")
 def report_unpassed(context: Context, name: str, keywords: dict[str, Value], node: ast.AST) -> None:
     """Report the variables in copies of the environment that the function around a call makes, and gives to nothing."""
     around = context.frames[-1].node
+    if name in STARTING and isinstance(node, ast.Call) and isinstance(keywords.get("env"), Dict):
+        _report_left_out(context, keywords["env"], node, around)
+        return
     starts = name in STARTING and isinstance(node, ast.Call) and "env" not in keywords
     if not starts or not isinstance(around, (ast.FunctionDef, ast.AsyncFunctionDef)) or context.state is None:
         return
@@ -40,6 +45,50 @@ def report_unpassed(context: Context, name: str, keywords: dict[str, Value], nod
         for _, key, value in stores:
             if key is not None and isinstance(key.value, str) and context.span(key) not in known:
                 _emit(context, key, value, copied, node)
+
+
+def _report_left_out(context: Context, given: Value, node: ast.Call, around: ast.AST) -> None:
+    """Report the variables that the program has set before it starts another Python without them."""
+    given = context.current(given)
+    if not isinstance(given, Dict) or given.open or context.state is None or not _starts_python(context, node):
+        return
+    if _hides_all(given.items.get("CUDA_VISIBLE_DEVICES")):
+        return
+    place = next((keyword.value for keyword in node.keywords if keyword.arg == "env"), node)
+    if isinstance(place, ast.Name):
+        bound = [
+            each.value
+            for each in ast.walk(around)
+            if isinstance(each, ast.Assign) and isinstance(each.targets[0], ast.Name) and each.targets[0].id == place.id
+        ]
+        place = bound[0] if len(bound) == 1 else place
+    known = {(event.name, event.span) for event in context.events if isinstance(event, EnvLost)}
+    for name, value in context.state.env.items():
+        if _hides_all(value) and name == "CUDA_VISIBLE_DEVICES":
+            continue
+        if name not in given.items and (name, context.span(place)) not in known and isinstance(place, ast.Dict):
+            fields = event_fields(context, node) | {"span": context.span(place)}
+            text = str(value.value) if isinstance(value, Const) else ""
+            context.emit(
+                EnvLost(
+                    name=name,
+                    value=text or None,
+                    why="left out",
+                    begun=context.span(node),
+                    program=context.text(node.func),
+                    text=text,
+                    **fields,
+                )
+            )
+
+
+def _hides_all(value: Value | None) -> bool:
+    return isinstance(value, Const) and isinstance(value.value, str) and hides_all(value.value)
+
+
+def _starts_python(context: Context, node: ast.Call) -> bool:
+    """Return True if a command names Python, or one of its files."""
+    return bool(node.args) and re.search(r"sys\.executable|\bpython|\.py\b", context.text(node.args[0])) is not None
 
 
 def _emit(context: Context, key: ast.Constant, value: ast.expr, copied: str, node: ast.AST) -> None:

@@ -135,6 +135,9 @@ def _are_hidden(state: State, settings: Mapping[Key, Setting]) -> bool:
         return False
     if isinstance(shows, Devices) and shows.skip and visible is None:
         return all(0 <= key < shows.skip for key in numbers)
+    if isinstance(shows, Device) and isinstance(shows.index, str) and shows.index.replace(".", "_").isidentifier():
+        # Of one that a user chooses: whatever is chosen, it is meant for that.
+        return shows.kind == "physical" and not shows.each
     return bool(visible) and all(
         number is not None and _are_two_gpus(state, number, key) for number in visible or () for key in numbers
     )

@@ -20,7 +20,8 @@ from tfmemlint.interpreter.values.kinds import (
     Value,
     Zipped,
 )
-from tfmemlint.interpreter.values.leaves import UNKNOWN, Amount, Const, FileValue, Ref
+from tfmemlint.interpreter.values.leaves import UNKNOWN, Amount, Const, Device, FileContent, FileValue, Given, Ref
+from tfmemlint.knowledge.units import unit_in_name
 
 MOST_OPTIONS = 6
 MOST_CODE_OPTIONS = 16
@@ -42,8 +43,14 @@ def join(left: Value | None, right: Value | None) -> Value:
         return left
     if isinstance(left, Amount) or isinstance(right, Amount):
         return _join_amounts(left, right)
+    if isinstance(left, (Given, FileContent)):
+        return _unless_given(left, right)
+    if isinstance(right, (Given, FileContent)):
+        return _unless_given(right, left)
     if isinstance(left, _CALLED) or isinstance(right, _CALLED):
         return _either(left or UNKNOWN, right or UNKNOWN)
+    if _is_device_or_none(left, right):
+        return left if isinstance(left, Device) else right or UNKNOWN
     if left is None or right is None:
         known = left if left is not None else right
         if isinstance(known, Proto):
@@ -69,6 +76,54 @@ def join(left: Value | None, right: Value | None) -> Value:
     return UNKNOWN
 
 
+def _is_device_or_none(left: Value | None, right: Value | None) -> bool:
+    """True for a device of a listing of all types, or None where there is none: only the device can be configured.
+
+    One of a listing of GPUs may be None where there are several: then it is not the only one that is configured.
+    """
+    device, other = (left, right) if isinstance(left, Device) else (right, left)
+    return isinstance(device, Device) and device.type is None and other == Const(None)
+
+
+def _unless_given(given: Given | FileContent, other: Value | None) -> Value:
+    """Return what a value is where nobody gives another one: a text with the content of a file, or what is in it."""
+    match other:
+        case Given():
+            return given if isinstance(given, Given) else UNKNOWN
+        case Const(str(text)) if "\n" in text:
+            return other
+        case Dict() | Seq() if isinstance(given, Given) and not is_called(other):
+            return by_default(other)
+        case _:
+            return UNKNOWN
+
+
+DEFAULT = "a default of the program"
+"""The source of a value that a file or a variable may replace."""
+
+
+def by_default(value: Value, source: str = DEFAULT, name: str = "") -> Value:
+    """Return a value of the program as one that somebody may give in its place: no condition is decided by it.
+
+    Args:
+        source: where another one would come from, in words. name: its key, which may state a unit.
+    """
+    match value:
+        case Dict(items):
+            return Dict({key: by_default(item, source, str(key)) for key, item in items.items()}, open=True)
+        case Seq(items):
+            inner = tuple(by_default(item, source) for item in items)
+            return FileValue("list", "", source, False, value=inner)
+        case Const(bool() | None):
+            return UNKNOWN
+        case Const(str(text)):
+            return FileValue("str", unit_in_name(name), source, False, value=text)
+        case Const(int() | float() as number):
+            return FileValue("number", unit_in_name(name), source, False, number, value=number)
+        case _:
+            return UNKNOWN
+
+
 def _join_amounts(left: Value | None, right: Value | None) -> Value:
     """Return what is known of an amount that is another one on another path: what is so on either is not sure."""
     amount, other = (left, right) if isinstance(left, Amount) else (right, left)
@@ -83,8 +138,8 @@ def _join_amounts(left: Value | None, right: Value | None) -> Value:
             if type_ == amount.type:
                 return replace(amount, unit=same, sure=sure and amount.sure)
             return Amount("", same) if same else UNKNOWN
-        case Const(str()) if amount.type == "str":
-            return amount
+        case Const(str(text)) if amount.type == "str":
+            return amount if type(amount) is not Amount or amount.default is not None else replace(amount, default=text)
         case Const(bool()):
             return UNKNOWN
         case Const(int() | float() | None) if amount.type == "str":

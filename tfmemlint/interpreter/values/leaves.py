@@ -70,6 +70,14 @@ class FileValue(Amount):
 
 
 @record(frozen=True, slots=True, eq=False)
+class Given(Unknown):
+    """The content of a file that is not in the project, or of a text that is not known.
+
+    Where it may as well be something that the program has, it is that as long as nobody gives another.
+    """
+
+
+@record(frozen=True, slots=True, eq=False)
 class TextTruth(Unknown):
     """The truth of a text, ``bool("False")``, which is True for every text but the empty one.
 
