@@ -7,14 +7,24 @@ looked at later rather than too little. Where an import really leads is for `Sea
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field
 
 from tfmemlint.facts.prefilter import configures
+from tfmemlint.model.patterns import late_pattern
 from tfmemlint.model.records import dataclass
 from tfmemlint.project.imports import Imported, scan
 
-_ABOUT = (b"tensorflow", b"keras", b"tf.")
+_ABOUT = (b"tensorflow", b"keras")
+_IMPORTS = late_pattern(
+    rb"\b(?:import|from)[ \t]+[\w.]{0,99}(?:tensorflow|keras)"
+    rb"|\b(?:import|from)\b[^\n]{0,200},[ \t]*(?:tensorflow|keras)"
+    rb"|[\"'](?:tensorflow|keras|tf_keras)[\"'.]|^[ \t]+(?:tensorflow|keras)\b",
+    re.MULTILINE,
+)
+"""Finds what may import TensorFlow or Keras, by name, by a text, or in brackets over several lines. A project that only
+mentions them, since it is written for another library, has no program that starts the runtime."""
 
 
 @dataclass(slots=True)
@@ -107,7 +117,7 @@ def graph(paths: Iterable[str], read: Callable[[str], bytes | None], known: Mapp
     for path in paths:
         data = read(path)
         if data is not None:
-            uses = any(word in data for word in _ABOUT)
+            uses = any(word in data for word in _ABOUT) and _IMPORTS.search(data) is not None
             sets = known[path] if path in known else configures(data)
             modules[path] = Module(path, scan(data), sets, uses)
     by_name: dict[str, list[tuple[tuple[str, ...], str]]] = {}
