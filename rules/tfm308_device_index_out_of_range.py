@@ -179,17 +179,18 @@ class DeviceIndexOutOfRange(Rule):
         for write, item, number, place in numbers_used_twice(program):
             text = program.source.segment(program.source.span(item))
             named = isinstance(item, ast.JoinedStr)
+            by = short(write.name) if isinstance(write, Call) else VISIBLE
             found = f"{text} names no GPU" if named else f"{text} is past the end"
             yield self.finding(
                 program,
                 write,
-                f"{VISIBLE} leaves one GPU, numbered from 0: {found} unless {number} is 0",
+                f"{by} leaves one GPU, numbered from 0: {found} unless {number} is 0",
                 span=place,
                 severity=Severity.WARNING,
                 intent=Intent(Purpose.OTHER, text="the GPU of that number"),
-                outcome=_QUIET if named else "Python raises IndexError: list index out of range",
+                outcome=_outcome_of(program, item),
                 advice="Count the remaining GPUs from 0",
-                trace=(Step(write.path, write.span, f"{VISIBLE} leaves one GPU"),),
+                trace=(Step(write.path, write.span, f"{by} leaves one GPU"),),
                 details={"number": number, "named": named},
             )
 
@@ -335,6 +336,18 @@ class _Left:
         if self.variable is not None and self.count:
             return f"Name GPU {index} in {VISIBLE} as well"
         return "Check first whether the list has a GPU" if not self.count else "Count the remaining GPUs from 0"
+
+
+def _outcome_of(program: Program, item: ast.expr) -> str:
+    """Return the effect of a number that no GPU has: of an item of a listing, or of a name."""
+    if not isinstance(item, ast.JoinedStr):
+        return "Python raises IndexError: list index out of range"
+    for node in ast.walk(program.tree):
+        if isinstance(node, ast.Call) and item in node.args:
+            function = node.func.attr if isinstance(node.func, ast.Attribute) else ""
+            if function in {short(name) for name in _REPORTS}:
+                return "TensorFlow raises ValueError: No matching devices found"
+    return _QUIET
 
 
 def _numbers_anew(state: State) -> Call | None:

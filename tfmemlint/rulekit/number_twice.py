@@ -1,7 +1,8 @@
 """A number that chooses the only visible GPU, and then is used to choose among the visible ones as well.
 
 ``os.environ["CUDA_VISIBLE_DEVICES"] = str(args.gpu)`` leaves one GPU, which TensorFlow calls number 0:
-``gpus[args.gpu]`` is right for number 0 alone. The number is not known; that it is the same one is read off the syntax.
+``gpus[args.gpu]`` is right for number 0 alone. So does ``set_visible_devices(gpus[args.gpu], "GPU")``, by which the
+logical GPU is number 0, not the physical one. The number is not known; that it is the same one is read off the syntax.
 """
 
 from __future__ import annotations
@@ -11,9 +12,10 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tfmemlint.interpreter.program import EnvWrite
+from tfmemlint.interpreter.program import Call, EnvWrite
 from tfmemlint.interpreter.state import Tri
 from tfmemlint.interpreter.values import Const
+from tfmemlint.knowledge.functions import SET_VISIBLE
 from tfmemlint.knowledge.variables import VISIBLE
 from tfmemlint.rulekit.gpu_listings import listings_of
 
@@ -22,16 +24,21 @@ if TYPE_CHECKING:
     from tfmemlint.model.finding import Span
 
 _ONE_NUMBER = re.compile(r"str\(([A-Za-z_][\w.]{0,60})\)\Z|f(['\"])\{([A-Za-z_][\w.]{0,60})\}\2\Z")
+_NUMBER = re.compile(r"[A-Za-z_][\w.]{0,60}")
+_SHOWS = "set_visible_devices"
+_NAMING = frozenset({"device", "OneDeviceStrategy", "get_memory_info", "reset_memory_stats", "get_memory_usage"})
 _GPU = re.compile(r"/?(?:device:)?gpu:", re.IGNORECASE)
 
 
-def numbers_used_twice(program: Program) -> Iterator[tuple[EnvWrite, ast.expr, str, Span]]:
+def numbers_used_twice(program: Program) -> Iterator[tuple[EnvWrite | Call, ast.expr, str, Span]]:
     """Yield each item of a listing of GPUs, and each name of a device, with the number that has left one GPU visible:
-    with the assignment of the variable, and the code of the number and what is to be replaced.
+    with what has left it, and the code of the number and what is to be replaced.
     """
-    if program.configuration is not None or VISIBLE not in program.source.text:
+    if program.configuration is not None or not any(word in program.source.text for word in (VISIBLE, _SHOWS)):
         return
-    numbers = {number: write for write in program.of(EnvWrite) if (number := _only_number(program, write))}
+    numbers: dict[str, EnvWrite | Call] = {}
+    numbers.update({number: call for call in program.calls(*SET_VISIBLE) if (number := _only_shown(program, call))})
+    numbers.update({number: write for write in program.of(EnvWrite) if (number := _only_number(program, write))})
     if not numbers:
         return
     listings = listings_of(program)
@@ -40,6 +47,9 @@ def numbers_used_twice(program: Program) -> Iterator[tuple[EnvWrite, ast.expr, s
         used, number = _use_of_number(node, listings)
         write = numbers.get(number)
         if used is None or write is None or id(node) in counted:
+            continue
+        if isinstance(write, Call) and isinstance(used, ast.Subscript):
+            # The listing of the physical GPUs stays as it is.
             continue
         place = program.source.span(used.slice if isinstance(used, ast.Subscript) else used)
         if place > write.span:
@@ -51,7 +61,7 @@ def _use_of_number(node: ast.AST, listings: frozenset[str]) -> tuple[ast.expr | 
     match node:
         case ast.Subscript(ast.Name(name), number) if name in listings:
             return node, ast.unparse(number)
-        case ast.Call(ast.Attribute(attr="device" | "OneDeviceStrategy"), [ast.JoinedStr() as text, *_]):
+        case ast.Call(ast.Attribute(attr=function), [ast.JoinedStr() as text, *_]) if function in _NAMING:
             match text.values:
                 case [ast.Constant(str() as before), ast.FormattedValue(number)] if _GPU.fullmatch(before):
                     return text, ast.unparse(number)
@@ -59,6 +69,34 @@ def _use_of_number(node: ast.AST, listings: frozenset[str]) -> tuple[ast.expr | 
                     return None, ""
         case _:
             return None, ""
+
+
+def _only_shown(program: Program, call: Call) -> str:
+    """Return the code of the number of the only GPU that a call leaves visible, if it is not known; "" for all else."""
+    if call.path != program.source.path or call.node is None or call.effect is not None or call.repeated:
+        return ""
+    match call.node.args[:1]:
+        case [ast.Subscript(slice=number)] | [ast.List([ast.Subscript(slice=number)])]:
+            pass
+        case _:
+            return ""
+    if isinstance(number, (ast.Constant, ast.Slice, ast.UnaryOp)) or call.devices_loop is not None:
+        return ""
+    text = ast.unparse(number)
+    return text if _NUMBER.fullmatch(text) and _is_bound_once(program, text) else ""
+
+
+def _is_bound_once(program: Program, number: str) -> bool:
+    """True if nothing assigns a number again: it may be another one by then."""
+    last = number.rpartition(".")[2]
+    stores = [
+        node
+        for node in ast.walk(program.tree)
+        if isinstance(node, (ast.Name, ast.Attribute))
+        and isinstance(node.ctx, ast.Store)
+        and last == (node.id if isinstance(node, ast.Name) else node.attr)
+    ]
+    return len(stores) <= 1
 
 
 def _only_number(program: Program, write: EnvWrite) -> str:
@@ -71,16 +109,7 @@ def _only_number(program: Program, write: EnvWrite) -> str:
     text = program.source.segment(write.given) if write.given is not None else write.text
     match = _ONE_NUMBER.match(text.strip())
     number = (match[1] or match[3]) if match is not None else ""
-    last = number.rpartition(".")[2]
-    stores = [
-        node
-        for node in ast.walk(program.tree)
-        if isinstance(node, (ast.Name, ast.Attribute))
-        and isinstance(node.ctx, ast.Store)
-        and last == (node.id if isinstance(node, ast.Name) else node.attr)
-    ]
-    # What is assigned again may be another number by then.
-    return "" if len(stores) > 1 else number
+    return number if _is_bound_once(program, number) else ""
 
 
 def _under_a_count(tree: ast.AST) -> set[int]:
