@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 
 from tfmemlint.facts.syntax import assigned_names
 from tfmemlint.interpreter.context import Context
@@ -16,7 +17,7 @@ from tfmemlint.interpreter.operations.patterns import fits
 from tfmemlint.interpreter.operations.protocols import tested
 from tfmemlint.interpreter.operations.text_truth import report_tested
 from tfmemlint.interpreter.registry import visits
-from tfmemlint.interpreter.values import UNKNOWN, Const, Device, Devices, Value
+from tfmemlint.interpreter.values import UNKNOWN, Value
 
 
 @visits(ast.IfExp)
@@ -25,7 +26,17 @@ def visit_if_exp(context: Context, node: ast.IfExp) -> Value:
     outcome = decide(context, node.test, value)
     tell_test(context, node.test, value, outcome)
     if outcome.truth is not None:
-        return context.evaluate(node.body if outcome.truth else node.orelse)
+        chosen = node.body if outcome.truth else node.orelse
+        if not outcome.assumed or context.state is None:
+            return context.evaluate(chosen)
+        # ``gpus[0] if gpus else None``: there is a GPU where the first is taken; nothing is known of that afterwards.
+        counts = context.state.min_gpus, context.state.max_gpus
+        context.state = refine(context, context.state, node.test, outcome.truth)
+        with doubtful(context, guards_of(context, node.test, outcome.truth), doubt=False):
+            found = context.evaluate(chosen)
+        if context.state is not None:
+            context.state = replace(context.state, min_gpus=counts[0], max_gpus=counts[1])
+        return found
     yes, no = guards_of(context, node.test, True), guards_of(context, node.test, False)
     before = snapshot(context)
     with doubtful(context, yes):
@@ -35,9 +46,6 @@ def visit_if_exp(context: Context, node: ast.IfExp) -> Value:
     with doubtful(context, no):
         right = context.evaluate(node.orelse)
     merge(context, after, no, yes)
-    if isinstance(left, Device) and right == Const(None) and isinstance(value, Devices):
-        # ``gpus[0] if gpus else None``
-        return left
     return either_of(context, left, right)
 
 
