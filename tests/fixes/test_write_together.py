@@ -42,6 +42,15 @@ def test_all_files_are_replaced_and_nothing_is_left_beside_them(tmp_path: Path) 
     assert _content(tmp_path) == {"a.py": b"new a.py", "b.py": b"new b.py"}
 
 
+def test_a_file_that_stays_as_it_is_does_not_keep_the_others_from_being_replaced(tmp_path: Path) -> None:
+    same, first, second = (tmp_path / name for name in ("same.py", "first.py", "second.py"))
+    for path in (same, first, second):
+        path.write_bytes(b"old")
+    replace_together([(str(same), b"old", b"old"), (str(first), b"old", b"new"), (str(second), b"old", b"new")])
+    assert [path.read_bytes() for path in (same, first, second)] == [b"old", b"new", b"new"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["first.py", "same.py", "second.py"]
+
+
 def test_a_file_that_has_changed_keeps_all_as_they_are(tmp_path: Path) -> None:
     changes = _files(tmp_path)
     (tmp_path / "b.py").write_bytes(b"edited")
