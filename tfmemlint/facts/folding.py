@@ -78,7 +78,6 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "list": list,
     "sorted": sorted,
     "textwrap.dedent": _dedented,
-    "inspect.cleandoc": _dedented,
 }
 _ERRORS = (TypeError, ValueError, ArithmeticError, LookupError, AttributeError, MemoryError)
 

@@ -30,7 +30,9 @@ def call_hooks_before(context: Context, conftests: list[ModuleInstance]) -> None
                 _call(context, unit, unit.scope.names.get(name), f"pytest calls {name}()")
 
 
-_CASES = frozenset({"unittest.TestCase", "unittest.case.TestCase", "tf.test.TestCase", "absltest.TestCase"})
+_CASES = frozenset({"unittest.TestCase", "unittest.case.TestCase", "tf.test.TestCase"}) | {
+    "absl.testing.absltest.TestCase"
+}
 
 
 def call_set_up(context: Context) -> None:
