@@ -46,7 +46,8 @@ class DeviceIndexOutOfRange(Rule):
     ``set_visible_devices``, so that fewer GPUs are left; and loops that count GPUs from 1. TensorFlow numbers the GPUs
     that it sees from 0: with ``"2"`` the machine's GPU 2 is TensorFlow's GPU 0, and with ``gpus[1]`` alone visible that
     one is ``GPU:0``. Where the number is not known, the same one in both places is found:
-    ``CUDA_VISIBLE_DEVICES = str(args.gpu)`` and ``gpus[args.gpu]``. The variable may also be set where a Dockerfile,
+    ``CUDA_VISIBLE_DEVICES = str(args.gpu)`` and ``gpus[args.gpu]``, or ``set_visible_devices(gpus[args.gpu], "GPU")``
+    and ``f"GPU:{args.gpu}"``. The variable may also be set where a Dockerfile,
     script, compose file or workflow starts the program.
 
     Why it matters

@@ -36,7 +36,8 @@ class VariableLost(Rule):
     In Python, finds variables in a dictionary that is assigned to ``os.environ``: this gives the name to the
     dictionary, and the environment of the process, in which TensorFlow looks, stays as it is. Finds variables as well
     that ``os.system("export ...")`` or ``subprocess`` sets in a shell of its own, and those that are put into a copy of
-    ``os.environ`` which the process that is started there does not get.
+    ``os.environ`` which the process that is started there does not get. So are variables that the program has set
+    before it starts another Python with an environment that lacks them (``env={"PATH": ...}``).
 
     A variable that the script itself reads is not reported, nor is ``CUDA_VISIBLE_DEVICES`` in a job of a scheduler,
     which has already exported it. ``pip``, ``venv``, ``setup.py`` and similar commands do not count as programs that

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from tfmemlint.interpreter.program import Call, End, RuntimeStart
 from tfmemlint.interpreter.state.numbering import is_growth_hidden, state_where
-from tfmemlint.interpreter.values import Const
+from tfmemlint.interpreter.values import Const, Device
 from tfmemlint.model.finding import Finding, Severity, Step
 from tfmemlint.rulekit.explain import growth_intent, in_line, short, written
 from tfmemlint.rulekit.rule import Rule
@@ -99,6 +99,8 @@ class GrowthOnOneGpu(Rule):
     def _hidden(self, program: Program, call: Call, shows: Call) -> Finding:
         device = call.arg(0, "device")
         words = device.text if device is not None else "one GPU"
+        shown = shows.value(0, "devices")
+        unless = " unless it shows that one" if isinstance(shown, Device) and isinstance(shown.index, str) else ""
         trace = (
             *call.frames,
             Step(call.path, call.span, f"{short(call.name)} on {words}"),
@@ -108,7 +110,7 @@ class GrowthOnOneGpu(Rule):
         return self.finding(
             program,
             call,
-            f"Memory growth is set on {words}, which {short(shows.name)} {in_line(shows)} hides",
+            f"Memory growth is set on {words}, which {short(shows.name)} {in_line(shows)} hides{unless}",
             intent=growth_intent(call),
             outcome="Nothing is raised; the GPU that stays visible has no growth: nearly all of its memory is taken",
             advice="Set it for the GPU that stays visible, or for every GPU in a loop",
