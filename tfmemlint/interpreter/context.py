@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from tfmemlint.facts.shapes import expressions
 from tfmemlint.interpreter.frames import Catching, Children, Conditions, ConfigFiles, Frame, Heap, Loop, SettledCall
-from tfmemlint.interpreter.limits import MAX_STEPS, MAX_STEPS_OF_PROJECT_PROGRAM
+from tfmemlint.interpreter.limits import MAX_STEPS, MAX_STEPS_OF_PROJECT_PROGRAM, STEPS_WITH_ALL_RUNS
 from tfmemlint.interpreter.observer import Decision, Observer, Reason, Surrender
 from tfmemlint.interpreter.place import Place
 from tfmemlint.interpreter.registry import ATTRIBUTES, CALLS, ITEMS, STORES, TARGETS, VISITORS
@@ -198,6 +198,8 @@ class Context(Place):
         """The attributes that functions have changed, by the id of each node (None: of the receiver)."""
         self.harmless_runs: dict[Hashable, int] = {}
         """The number of times that such a function was interpreted."""
+        self.idle_runs: dict[Hashable, int] = {}
+        """The number of times that any other function was interpreted and did nothing."""
         self.reads: dict[Cell, Value | None] = {}
         """The containers that the function or module being interpreted has read, with what the heap had of each."""
         self.oldest_cell_changed: float = NO_CELL_CHANGED
@@ -229,6 +231,11 @@ class Context(Place):
     def next_serial(self) -> int:
         """Return a number that nothing else has, in this program or another: modules are shared by programs."""
         return next(_serials)
+
+    @property
+    def is_short_of_steps(self) -> bool:
+        """True if so much was interpreted that what may well be a repetition is left out."""
+        return self.steps > STEPS_WITH_ALL_RUNS
 
     def step(self) -> None:
         """Count a step.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping, Sequence
-from itertools import compress, repeat
+from itertools import compress, islice, repeat
 from operator import is_, itemgetter
 
 from tfmemlint.interpreter.context import NO_CELL_CHANGED, Context
@@ -12,6 +12,7 @@ from tfmemlint.interpreter.limits import (
     MAX_CALL_DEPTH,
     MAX_COUNTED_RECURSIONS,
     MAX_DICTIONARIES_MADE,
+    MAX_IDLE_RUNS,
     MAX_RECURSIONS,
     MAX_RUNS_OF_HARMLESS_FUNCTION,
     STEPS_WITH_ALL_CODE,
@@ -34,6 +35,7 @@ from tfmemlint.interpreter.operations.settled_calls import (
 )
 from tfmemlint.interpreter.operations.side_effects import havoc, is_side_effect_free
 from tfmemlint.interpreter.operations.starting import start_runtime
+from tfmemlint.interpreter.program import Call, Event
 from tfmemlint.interpreter.values import UNKNOWN, Const, Function, Instance, Value, as_made, is_called
 
 
@@ -52,9 +54,8 @@ def call_function(
     again = sum(frame.node is function.node for frame in context.frames)
     quiet = is_side_effect_free(context, function)
     counted = bool(args) and all(isinstance(value, Const) for value in (*args, *keywords.values()))
-    if context.depth >= MAX_CALL_DEPTH or again > (
-        MAX_COUNTED_RECURSIONS if counted else 0 if quiet else MAX_RECURSIONS
-    ):
+    inner = MAX_COUNTED_RECURSIONS if counted else 0 if quiet or context.is_short_of_steps else MAX_RECURSIONS
+    if context.depth >= MAX_CALL_DEPTH or again > inner:
         # What is left of the recursion may do as much again, or nothing.
         context.tell_surrender(Surrender.RECURSION if again else Surrender.DEPTH, function_name(function.node))
         if not again:
@@ -83,7 +84,7 @@ def call_function(
         return UNKNOWN
     if not quiet:
         context.stored_calls += id(function.node) in context.stored_functions
-        return run_function(context, function, args, keywords, node, graph=graph)
+        return _run_again(context, function, args, keywords, node, graph=graph)
     if plain and context.steps > STEPS_WITH_ALL_CODE:
         # The rest of the steps is for code that configures.
         context.give_up(f"more than {STEPS_WITH_ALL_CODE} steps")
@@ -118,6 +119,25 @@ def call_function(
         note_settled(context, function, key, before, result, looked, fields, writes, begun)
     context.reads, context.oldest_cell_changed = {**looked, **reads}, min(changed, context.oldest_cell_changed)
     return result
+
+
+def _run_again(
+    context: Context, function: Function, args: Sequence[Value], keywords: dict[str, Value], node: ast.AST, *, graph: bool
+) -> Value:
+    """Interpret a call of a function that may configure something, unless it has done nothing new many times."""
+    key = settled_key(context, function, args, keywords)
+    if context.is_short_of_steps and context.idle_runs.get(key, 0) >= MAX_IDLE_RUNS:
+        return _leave_out(context, function, args, keywords)
+    before, events = context.state, len(context.events)
+    result = run_function(context, function, args, keywords, node, graph=graph)
+    known = isinstance(result, Const) and result.value is not None
+    if not known and context.state == before and all(map(_configures_nothing, islice(context.events, events, None))):
+        context.idle_runs[key] = context.idle_runs.get(key, 0) + 1
+    return result
+
+
+def _configures_nothing(event: Event) -> bool:
+    return isinstance(event, Call) and not event.name.startswith("tf.config.")
 
 
 def _leave_out(context: Context, function: Function, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
