@@ -179,7 +179,9 @@ def _judge_argument(limit: Arg, call: Call) -> Judged | None:
         judged = _judge(default)
         return None if judged is None else (Severity.WARNING, judged[1], f"{judged[2]}, by default", judged[3])
     if isinstance(value, Amount) and value.unit:
-        return _judge_unit(value.unit, Severity.ERROR if value.sure else Severity.WARNING, f"from {value.source}")
+        named = limit.node is not None and value.source == last_word(limit.node)
+        why = "as its name says" if named else f"from {value.source}"
+        return _judge_unit(value.unit, Severity.ERROR if value.sure else Severity.WARNING, why)
     return _judge_name(limit, None)
 
 

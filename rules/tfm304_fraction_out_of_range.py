@@ -70,6 +70,7 @@ class FractionOutOfRange(Rule):
     severity = Severity.ERROR
     text_defects = (TextDefect.FRACTION,)
     triggers = ("memory_fraction",)
+    whole_program = True
     fixable = "sometimes"
 
     def check(self, program: Program) -> Iterator[Finding]:

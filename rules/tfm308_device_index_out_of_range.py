@@ -90,6 +90,7 @@ class DeviceIndexOutOfRange(Rule):
     severity = Severity.ERROR
     triggers = ("VISIBLE_DEVICES", "(?:logical|physical|visible|virtual)_device", "memory_(?:info|usage|stats)")
     launch_triggers = ("(?i:gpu:[1-9])",)
+    whole_program = True
     fixable = "sometimes"
     sees_launch_environment = True
 
@@ -106,8 +107,6 @@ class DeviceIndexOutOfRange(Rule):
 
     def _found(self, program: Program, by_env: bool) -> Iterator[Finding]:
         for event in program.events:
-            if event.path != program.source.path:
-                continue
             if isinstance(event, DeviceAt):
                 error = "IndexError: list index out of range"
                 if event.beyond:
@@ -203,7 +202,7 @@ class DeviceIndexOutOfRange(Rule):
         named: dict[Call, list[tuple[int, Call, Arg]]] = {}
         for call in program.calls(*_PLACES, *_REPORTS, *_STRATEGIES):
             place, setting = call.arg(0, _KEYWORDS.get(call.name, "device")), _numbers_anew(call.state)
-            if place is not None and setting is not None and call.path == program.source.path:
+            if place is not None and setting is not None:
                 for number in _numbers_in(place.value):
                     named.setdefault(setting, []).append((number, call, place))
         for setting, uses in named.items():

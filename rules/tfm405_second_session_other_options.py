@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 
 from tfmemlint.interpreter.program import Call, RuntimeStart, SessionMade
 from tfmemlint.interpreter.state import Tri
-from tfmemlint.interpreter.values import Const, Proto, Value
+from tfmemlint.interpreter.values import Amount, Const, Proto, Value
 from tfmemlint.knowledge import effects, names
 from tfmemlint.knowledge.functions import MAKES_VARIABLES, SESSIONS
 from tfmemlint.knowledge.releases import Target
 from tfmemlint.model.finding import Finding, Severity, Span
 from tfmemlint.rulekit.explain import carriers, in_line, options_intent, plain_options, short, start_trace, written
+from tfmemlint.rulekit.options_given import CONFIG_OF, options_given
 from tfmemlint.rulekit.rule import Rule
 from tfmemlint.rulekit.start_trace import start_details
 
@@ -41,9 +42,9 @@ class SecondSessionOtherOptions(Rule):
     What it does
     ------------
     Finds TF1 sessions whose GPU options set memory growth or a fraction of the memory, and that are created after
-    another session, the eager runtime, or a listing by ``device_lib`` has created the GPU devices with other options.
-    Since TensorFlow 2.11, a ``MonitoredTrainingSession`` of a graph with variables, and an Estimator, are always too
-    late: they start the eager runtime before they create their session.
+    another session, the eager runtime, a ``tf.train.Server``, or a listing by ``device_lib`` has created the GPU
+    devices with other options. Since TensorFlow 2.11, a ``MonitoredTrainingSession`` of a graph with variables, and
+    an Estimator, are always too late: they start the eager runtime before they create their session.
 
     Why it matters
     --------------
@@ -104,7 +105,7 @@ class SecondSessionOtherOptions(Rule):
             first = allocator.by
             if allocator.has is not Tri.YES or first is None:
                 continue
-            before = _options_of(first, sessions)
+            before = _options_of(program, first, sessions)
             wanted = plain_options(session.fields)
             lost = _lost(before, session.fields or {}, wanted) if before is not None else {}
             if lost:
@@ -176,23 +177,30 @@ class SecondSessionOtherOptions(Rule):
         self, program: Program, session: SessionMade, first: RuntimeStart, lost: dict[str, object], *, plain: bool
     ) -> Finding:
         what = " and ".join(short(name) for name in lost)
+        known = any(value is not None for value in lost.values())
         return self.finding(
             program,
             session,
             f"{what} {'come' if len(lost) > 1 else 'comes'} too late: "
             f"{written(first.text)} {in_line(first)} has made the GPU devices",
-            severity=Severity.ERROR if not session.state.entry_unknown else Severity.WARNING,
+            severity=Severity.ERROR if known and not session.state.entry_unknown else Severity.WARNING,
             intent=options_intent(lost),
             outcome="Nothing is raised; the options of the first allocator of the process stay in force",
-            advice="Give the same options to the first session, or set the memory with tf.config before it",
+            advice=_advice(first),
             trace=start_trace(first, session, f"{written(short(session.name))} comes after the devices are made"),
-            fixable=plain and first.path == session.path and first.name in SESSIONS,
+            fixable=plain and known and first.path == session.path and first.name in SESSIONS,
             details={"options": lost, "values": lost, "ways": start_details(first, session)},
             anchors={"first": first.span},
         )
 
 
-def _options_of(first: RuntimeStart, sessions: list[SessionMade]) -> Mapping[str, Value] | None:
+def _advice(first: RuntimeStart) -> str:
+    if first.name in CONFIG_OF:
+        return f"Hand the same options to {short(first.name)}: {CONFIG_OF[first.name][1]}=..."
+    return "Give the same options to the first session, or set the memory with tf.config before it"
+
+
+def _options_of(program: Program, first: RuntimeStart, sessions: list[SessionMade]) -> Mapping[str, Value] | None:
     """Return the options with which the GPU devices were created, or None if they are unknown."""
     if "TF_FORCE_GPU_ALLOW_GROWTH" in first.state.env:
         return None
@@ -202,7 +210,7 @@ def _options_of(first: RuntimeStart, sessions: list[SessionMade]) -> Mapping[str
     if made is not None and made.fields is None:
         return None
     if made is None and first.what != "context":
-        return {}
+        return options_given(program, first)
     # The settings of `tf.config`.
     if first.state.limits or first.state.entry_unknown:
         return None
@@ -235,13 +243,13 @@ def _lost(before: Mapping[str, Value], fields: Mapping[str, Value], wanted: dict
     lost: dict[str, object] = {}
     for name in (_GROWTH, _SHARE):
         value, in_force = fields.get(name), before.get(name)
-        known = isinstance(value, Const) and (in_force is None or isinstance(in_force, Const))
-        if (
-            name in wanted
-            and known
-            and value != in_force
-            and isinstance(value, Const)
-            and value.value not in (0, False)
-        ):
+        if name not in wanted or not (in_force is None or isinstance(in_force, Const)):
+            continue
+        if not isinstance(value, Const):
+            # Whatever it is, it has no effect.
+            default = value.default if isinstance(value, Amount) else None
+            if in_force is None and default not in (0, False):
+                lost[name] = None
+        elif value != in_force and value.value not in (0, False):
             lost[name] = value.value
     return lost

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from tfmemlint.facts.names import is_tensorflow
-from tfmemlint.interpreter.program import ProtoMade
+from tfmemlint.interpreter.program import ProtoMade, SessionMade
 from tfmemlint.interpreter.state import Tri
 from tfmemlint.interpreter.values import Const, Dict
 from tfmemlint.knowledge import names
@@ -27,6 +27,9 @@ from tfmemlint.rulekit.rule import Rule
 if TYPE_CHECKING:
     from tfmemlint.fixes.editor import Editor
     from tfmemlint.interpreter.program import Program
+
+
+_TAKE_CONFIG = frozenset({"Session", "InteractiveSession", "MonitoredTrainingSession"})
 
 
 class ConfigNeverUsed(Rule):
@@ -90,6 +93,7 @@ class ConfigNeverUsed(Rule):
             if not options:
                 yield self._hidden_for_nothing(program, proto)
                 continue
+            session = _session_without(program, proto)
             yield self.finding(
                 program,
                 proto,
@@ -99,9 +103,10 @@ class ConfigNeverUsed(Rule):
                 if proto.state.growth or proto.state.limits
                 else "Nothing is raised; the process takes nearly all of the GPU's memory",
                 advice="Configure the physical devices with tf.config, or hand the options to the session",
-                fixable=names.exists(proto.name, program.target) and program.target.major >= 2,
-                details={"options": options, "values": constants_of(fields)},
-                anchors={f"field:{before}{name}": span for name, span in proto.field_spans.items()},
+                fixable=names.exists(proto.name, program.target) and (session is not None or program.target.major >= 2),
+                details={"options": options, "values": constants_of(fields), "kind": short(proto.name)},
+                anchors={f"field:{before}{name}": span for name, span in proto.field_spans.items()}
+                | ({"session": session.span} if session is not None else {}),
             )
 
     def _hidden_for_nothing(self, program: Program, proto: ProtoMade) -> Finding:
@@ -134,15 +139,29 @@ class ConfigNeverUsed(Rule):
             )
 
     def fix(self, finding: Finding, editor: Editor) -> None:
-        """Set the same options with ``tf.config``."""
+        """Hand the options to the session beside them; where there is none, set the same with ``tf.config``."""
         if "mib" in finding.details:
             from tfmemlint.fixes.rewrites import logical_devices
 
             logical_devices.limit_every_gpu(editor, finding)
             return
-        from tfmemlint.fixes.rewrites import sessions
+        from tfmemlint.fixes.rewrites import session_arguments, sessions
 
-        sessions.replace_proto(editor, finding)
+        if "session" not in finding.anchors or not session_arguments.hand_over(editor, finding):
+            sessions.replace_proto(editor, finding)
+
+
+def _session_without(program: Program, proto: ProtoMade) -> SessionMade | None:
+    """Return the session without options that the function of a message makes below it, if it makes one."""
+    last = max(span.row for span in (proto.span, *proto.field_spans.values()))
+    found = {
+        session.span: session
+        for session in program.of(SessionMade)
+        if (session.path, session.function) == (proto.path, proto.function)
+    }
+    only = next(iter(found.values())) if len(found) == 1 else None
+    fits = only is not None and short(only.name) in _TAKE_CONFIG and not only.own_config and only.span.row > last
+    return only if fits else None
 
 
 def _hides_gpus(proto: ProtoMade) -> bool:

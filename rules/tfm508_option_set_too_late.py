@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import ast
 import re
+import textwrap
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from tfmemlint.interpreter.program import LateOption
-from tfmemlint.interpreter.values import Const
 from tfmemlint.model.finding import Finding, Severity
 from tfmemlint.rulekit.explain import in_line, options_intent, plain_options, short
 from tfmemlint.rulekit.rule import Rule
 
 if TYPE_CHECKING:
-    from tfmemlint.fixes.editor import Editor
+    from tfmemlint.fixes.editor import Editor, Statement
     from tfmemlint.interpreter.program import Program
 
 
@@ -74,17 +75,50 @@ class OptionSetTooLate(Rule):
                 intent=options_intent(options),
                 outcome="Nothing is raised; the session has a copy of the configuration without it",
                 advice="Set it before the session is made",
-                fixable=late.function == session.function and sure and isinstance(late.value, Const),
+                fixable=late.function == session.function,
                 anchors={"session": session.statement},
             )
 
     def fix(self, finding: Finding, editor: Editor) -> None:
         """Set it before the session is made."""
         late, session = editor.statement_at(finding.span), editor.statement_at(finding.anchors["session"])
-        code = editor.code(late).strip()
-        config = re.escape(code.partition(".")[0])
-        if not re.search(rf"\b{config}\b", editor.code(session)):
+        written = editor.text.splitlines()[finding.span.row - 1][finding.span.column - 1 :]
+        config = written.partition(".")[0]
+        if not re.search(rf"\b{re.escape(config)}\b", editor.code(session)):
             raise editor.Withheld("the session is given its configuration under another name")
-        editor.insert_before(session, f"{code}\n")
-        editor.remove(late)
+        moved = _with_its_condition(editor, late, session)
+        _refuse_what_comes_between(editor, session, moved)
+        editor.carry_up([moved], session)
         editor.unsafe("Set it before the session is made")
+
+
+def _with_its_condition(editor: Editor, late: Statement, session: Statement) -> Statement:
+    """Return the statement that sets the option, or the ``if`` that holds nothing else, in the block of the session."""
+    import libcst as cst
+
+    moved, home = late, editor.parent(session)
+    while (block := editor.parent(moved)) is not home:
+        condition = editor.parent(block) if isinstance(block, cst.IndentedBlock) and len(block.body) == 1 else None
+        if not isinstance(condition, cst.If) or condition.orelse is not None:
+            raise editor.Withheld("it is set in another block than that of the session")
+        moved = condition
+    return moved
+
+
+def _refuse_what_comes_between(editor: Editor, session: Statement, moved: Statement) -> None:
+    """Refuse to move a statement above what binds a name that it needs.
+
+    Raises:
+        Withheld: from the session on, something binds one.
+    """
+    statements = list(getattr(editor.parent(session), "body", ()))
+    passed = statements[statements.index(session) : statements.index(moved)]
+    bound = {name for statement in passed for name in _names(editor, statement, ast.Store)}
+    needed = bound & _names(editor, moved, ast.Load)
+    if needed:
+        raise editor.Withheld(f"{min(needed)} is only there when the session is made")
+
+
+def _names(editor: Editor, statement: Statement, use: type[ast.expr_context]) -> set[str]:
+    tree = ast.parse(textwrap.dedent(editor.module.code_for_node(statement)))
+    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, use)}

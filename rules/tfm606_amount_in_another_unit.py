@@ -24,7 +24,8 @@ class AmountInAnotherUnit(Rule):
     Finds amounts that ``get_memory_info`` and NVML return, in bytes, and that an f-string, ``%``, ``format`` or
     ``print`` puts beside another unit: ``f"{info['peak']} MB"``. Divisions by powers of 1000 or 1024 are followed; MB
     and MiB count as one unit. Amounts of GPUtil and nvidia-smi, which are in MiB, are judged alike. So are names that
-    say another unit: ``used_gb = info["current"] / 1024**2``.
+    say another unit, of variables, attributes, keys and functions that return it:
+    ``used_gb = info["current"] / 1024**2``.
 
     Why it matters
     --------------
@@ -52,6 +53,7 @@ class AmountInAnotherUnit(Rule):
     code = "TFM606"
     name = "amount-in-another-unit"
     severity = Severity.WARNING
+    whole_program = True
     fixable = "sometimes"
     triggers = ("memory_info", "nvmlDeviceGetMemoryInfo", "GPUtil", "nvidia-smi")
 

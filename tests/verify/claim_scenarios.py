@@ -209,6 +209,14 @@ CLAIMS: dict[str, Scenario] = {
         says="limits that are set again replace those that were set before",
         claim="TFM408",
     ),
+    "visible_in_a_loop": Scenario(
+        "for gpu in gpus: config.set_visible_devices(gpu, 'GPU')\n"
+        "value = len(config.list_logical_devices('GPU')); take(1)",
+        lambda out: out.value == 1 and out.mib(0) == [] and bool(out.mib(1)),
+        machine={"gpus": 2},
+        says="visible GPUs that are set one by one replace each other: the last is left",
+        claim="TFM409",
+    ),
     "peak_after_reset": Scenario(
         "grow(); take(20); kept.clear()\ninfo = config.experimental.get_memory_info\nbefore = info('GPU:0')\n"
         "config.experimental.reset_memory_stats('GPU:0')\nvalue = [before, info('GPU:0')]",

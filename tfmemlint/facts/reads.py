@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from tfmemlint.facts.syntax import dotted
+from tfmemlint.facts.syntax import dotted, talks
 from tfmemlint.model.patterns import late_pattern
 
 _WRITERS = frozenset({"setdefault", "putenv", "update", "unsetenv"})
@@ -23,9 +23,9 @@ _TOOLS = ("nvidia-smi", "git", "nvcc", "lspci", "free", "which", "ls", "uname", 
 
 
 def reads(tree: ast.AST, name: str) -> bool:
-    """Return True if a module uses the name of a variable for more than setting it: any other string that is exactly
-    this name counts as a read."""
-    keys = {id(node) for node in _keys(tree)}
+    """Return True if a module uses the name of a variable for more than setting it, or printing it: any other string
+    that is exactly this name counts as a read."""
+    keys = {id(node) for node in (*_keys(tree), *_printed(tree))}
     constants: list[tuple[ast.AST, ast.Constant]] = []
     loads: list[ast.Name] = []
     for parent in ast.walk(tree):
@@ -44,6 +44,13 @@ def reads(tree: ast.AST, name: str) -> bool:
                 continue
         return True
     return False
+
+
+def _printed(tree: ast.AST) -> Iterator[ast.AST]:
+    """Yield all that stands in statements that only print, log or warn."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Expr) and talks(node.value):
+            yield from ast.walk(node)
 
 
 def mentions_as_read(text: str, name: str) -> bool:

@@ -42,9 +42,16 @@ def dotted(node: ast.expr) -> str:
 
 
 def last_word(node: ast.expr) -> str:
-    """Return the last name of an expression: ``limit_gb`` of ``config["gpu"]["limit_gb"]``."""
+    """Return the last name of an expression: ``limit_gb`` of ``config["gpu"]["limit_gb"]``, and of
+    ``config.get("limit_gb")``."""
     match node:
         case ast.Name(name) | ast.Attribute(attr=name) | ast.Subscript(slice=ast.Constant(str() as name)):
+            return name
+        case ast.Call(
+            func=ast.Attribute(attr="get" | "getint" | "getfloat" | "pop"), args=[ast.Constant(str() as name), *_]
+        ):
+            return name
+        case ast.Call(func=ast.Name("getattr"), args=[_, ast.Constant(str() as name), *_]):
             return name
         case ast.Call(func=func, args=[only]) if isinstance(func, ast.Name) and func.id in ("int", "float", "round"):
             return last_word(only)
@@ -86,13 +93,18 @@ def _is_idle(statement: ast.stmt) -> bool:
     match statement:
         case ast.Pass() | ast.Expr(value=ast.Constant()) | ast.Continue():
             return True
-        case ast.Expr(value=ast.Call(func=func) as call):
-            talks = dotted(func) in _TALK or (isinstance(func, ast.Attribute) and func.attr in _TALK)
-            return talks and all(
-                _last(inner.func) in _WORDS for part in (*call.args, *call.keywords) for inner in _calls_in(part)
-            )
+        case ast.Expr(value=ast.Call() as call):
+            # Where it is printed to is no matter: `file=open(os.devnull, "w")`.
+            told = (*call.args, *(keyword for keyword in call.keywords if keyword.arg != "file"))
+            return talks(call) and all(_last(inner.func) in _WORDS for part in told for inner in _calls_in(part))
         case _:
             return False
+
+
+def talks(node: ast.expr) -> bool:
+    """Return True for a call that prints, logs, or warns."""
+    func = node.func if isinstance(node, ast.Call) else None
+    return func is not None and (dotted(func) in _TALK or (isinstance(func, ast.Attribute) and func.attr in _TALK))
 
 
 def _calls_in(node: ast.AST) -> Iterator[ast.Call]:

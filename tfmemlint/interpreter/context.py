@@ -198,6 +198,8 @@ class Context(Place):
         """The attributes that functions have changed, by the id of each node (None: of the receiver)."""
         self.harmless_runs: dict[Hashable, int] = {}
         """The number of times that such a function was interpreted."""
+        self.classes_made: dict[int, int] = {}
+        """The number of classes that a method of a metaclass or of a base class has made, by the id of its node."""
         self.idle_runs: dict[Hashable, int] = {}
         """The number of times that any other function was interpreted and did nothing."""
         self.reads: dict[Cell, Value | None] = {}

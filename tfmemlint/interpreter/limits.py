@@ -17,11 +17,14 @@ STEPS_WITH_ALL_CODE = 30_000
 """Steps of a program, or of one import, after which calls of functions that configure nothing are left out. The other
 steps are for code that configures: without this, a program that does much else never comes to it."""
 STEPS_WITH_ALL_RUNS = 10_000
-"""Steps of a program, or of one import, after which a function that may configure something is not followed within itself,
-nor again once `MAX_IDLE_RUNS` calls of it have done nothing. Functions that call each other in circles, or for each item
-of what they are given, would take all steps otherwise."""
+"""Steps of a program, or of one import, after which a function that may configure something is not followed within
+itself, nor again once `MAX_IDLE_RUNS` calls of it have done nothing. Functions that call each other in circles, or for
+each item of what they are given, would take all steps otherwise."""
 MAX_IDLE_RUNS = 8
-"""Calls with the same arguments, as far as the function decides by them, that neither configured nor started anything."""
+"""Calls with the same arguments, as far as the function decides by them, that configured and started nothing."""
+MAX_CLASSES_MADE = 40
+"""Classes that one ``__new__`` of a metaclass, or one ``__init_subclass__``, makes while it is followed: the schemas of
+a project may be thousands."""
 MAX_RECURSIONS = 2
 """Frames of one configuring function within each other: a second one can find the runtime started by the first."""
 MAX_COUNTED_RECURSIONS = 5

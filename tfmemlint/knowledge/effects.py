@@ -129,11 +129,16 @@ _ALLOCATES = frozenset(
         "tf.keras.backend.get_session",
         "tf.compat.v1.keras.backend.get_session",
         "tf.python.keras.backend.get_session",
+        "tf.train.Server",
+        "tf.distribute.Server",
+        "tf.compat.v1.train.Server",
+        "tf.compat.v1.distribute.Server",
     }
 )
 """Observed in the allocator's own log with a simulated driver (a session and ``device_lib`` on six releases, both
 functions of ``tf.test`` on 2.21). ``get_session`` creates such a session if there is none; that of
-``tensorflow.python.keras`` is the same function on 1.15.5, and its own, with the same result, on 2.21."""
+``tensorflow.python.keras`` is the same function on 1.15.5, and its own, with the same result, on 2.21. A ``Server``
+makes the devices even with ``start=False``, with the options of its own ``config`` (2.21)."""
 
 
 _LAYERS = """

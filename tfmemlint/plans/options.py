@@ -12,6 +12,7 @@ from tfmemlint.model.intent import Purpose
 from tfmemlint.plans.entry_run import EntryRun
 from tfmemlint.plans.model import Prediction, PredictionKind
 from tfmemlint.rulekit.explain import short, written
+from tfmemlint.rulekit.options_given import CONFIG_OF, options_given
 
 
 def predict(stated: StatedIntent, session: SessionMade, run: EntryRun) -> Prediction | None:
@@ -148,6 +149,10 @@ def _has_same(stated: StatedIntent, session: SessionMade, by: RuntimeStart | Non
             return there == intended if isinstance(there, Const) and isinstance(intended, Const) else there is intended
         if stated.intent.purpose is Purpose.GROWTH and run.is_bare(first):
             return intended == Const(True)
+    if first is None and by.name in CONFIG_OF:
+        given = options_given(run.program, by)
+        there = given.get(name) if given is not None else None
+        return None if given is None else there is not None and there == intended
     if stated.intent.purpose is Purpose.GROWTH:
         setting = by.state.growth_of(EACH) or next(iter(by.state.growth.values()), None)
         if setting is not None and not by.state.limits:

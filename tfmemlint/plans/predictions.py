@@ -28,7 +28,12 @@ _RAISED = re.compile(r"raises? ([\w.]+)(?:: (.+))?")
 def predict(stated: StatedIntent, run: EntryRun) -> tuple[Prediction, tuple[str, ...]]:
     """Return the prediction for the intent ``stated``, and the codes of the rules with a finding there."""
     here = _findings_at(stated, run)
-    found = _predict(stated, run, [finding for finding in here if not _is_of_another_session(finding, stated, run)])
+    about = [
+        finding
+        for finding in here
+        if not _is_of_another_session(finding, stated, run) and not _is_of_an_earlier_setting(finding)
+    ]
+    found = _predict(stated, run, about)
     if found.kind in (PredictionKind.HAPPENS, PredictionKind.DEPENDS, PredictionKind.REPLACED) and found.reason in (
         "",
         "rule",
@@ -184,6 +189,11 @@ def _is_of_another_session(finding: Finding, stated: StatedIntent, run: EntryRun
         return False
     same_line = [session for session in run.of(SessionMade) if session.span == stated.event.span]
     return not leads_to(stated.event) and any(map(leads_to, same_line))
+
+
+def _is_of_an_earlier_setting(finding: Finding) -> bool:
+    """True if a finding says that the setting takes the place of another: it takes effect itself."""
+    return finding.code == "TFM409" and not finding.details["loop"]
 
 
 def _findings_at(stated: StatedIntent, run: EntryRun) -> list[Finding]:

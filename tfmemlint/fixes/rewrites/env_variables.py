@@ -9,6 +9,7 @@ import libcst as cst
 from libcst import matchers
 
 from tfmemlint.fixes.call_context import own_statement, set_applicability
+from tfmemlint.fixes.rewrites.constants import literal_behind
 from tfmemlint.fixes.text_editor import TextEditor, WrittenItem
 from tfmemlint.fixes.unused_imports import drop_imports
 from tfmemlint.fixes.withheld import Withheld
@@ -202,7 +203,7 @@ def renumber_gpu(editor: Editor, finding: Finding) -> None:
         editor.replace(node, editor.quoted(f"{str(details['text']).rpartition(':')[0]}:{details['meant']}"))
     elif details["text"]:
         text = str(details["text"])
-        old = literal(editor, finding.span, text)
+        old = literal_behind(editor, node, text) or literal(editor, finding.span, text)
         editor.replace(old, string(old, f"{text.rpartition(':')[0]}:{details['meant']}"))
     elif isinstance(node, cst.Integer) and node.evaluated_value == details["index"]:
         editor.replace(node, str(details["meant"]))

@@ -238,3 +238,22 @@ def replace_key(editor: Editor, finding: Finding) -> None:
         name = logical_name(device, details["index"], guarded=True, editor=editor)
         editor.replace(item, memory_info_of(editor, item, name, report))
     editor.unsafe(f"Ask get_memory_info for {report!r}")
+
+
+def renumber(editor: Editor, finding: Finding) -> None:
+    """Ask for the GPU that the work is on, wherever the other one is asked for.
+
+    Raises:
+        Withheld: the name of the device is set elsewhere.
+    """
+    idle, used = finding.details["idle"], finding.details["used"]
+    for span in finding.anchors.values():
+        node = editor.expression_at(span)
+        text = node.evaluated_value if isinstance(node, cst.SimpleString) else None
+        if not isinstance(text, str):
+            raise Withheld(f"{editor.code(node)} is set elsewhere")
+        number = text.rpartition(":")[2]
+        if number != str(idle):
+            raise Withheld(f"{editor.code(node)} is set elsewhere")
+        editor.replace(node, editor.quoted(f"{text.rpartition(':')[0]}:{used}"))
+    editor.unsafe(f"Ask for GPU {used}")

@@ -42,7 +42,7 @@ def split(editor: Editor, finding: Finding) -> None:
         raise Withheld("the loop does other things before it configures")
     _independent(editor, loop, configuring, others)
     iterated = editor.code(loop.iter)
-    if _consumes(ast.parse(f"({iterated})", mode="eval").body, _assigned(editor)):
+    if is_consumed(ast.parse(f"({iterated})", mode="eval").body, assigned_values(editor)):
         raise Withheld("the loop's iterator can be consumed only once")
     new = _head_without_number(editor, loop, configuring, others)
     new += "".join(_line(editor, statement) for statement in configuring)
@@ -111,7 +111,7 @@ def _parsed(text: str) -> ast.Module:
     return ast.parse("while True:\n" + indent(dedent(text), "    "))
 
 
-def _assigned(editor: Editor) -> dict[str, list[ast.expr]]:
+def assigned_values(editor: Editor) -> dict[str, list[ast.expr]]:
     """Return all values that are ever assigned to each plain name of the file."""
     found: dict[str, list[ast.expr]] = {}
     for node in syntax_nodes(editor.text):
@@ -122,7 +122,7 @@ def _assigned(editor: Editor) -> dict[str, list[ast.expr]]:
     return found
 
 
-def _consumes(iterated: ast.expr, assigned: dict[str, list[ast.expr]], *, kept: bool = False) -> bool:
+def is_consumed(iterated: ast.expr, assigned: dict[str, list[ast.expr]], *, kept: bool = False) -> bool:
     """True if a second loop over it could find nothing: it is an iterator, not a list.
 
     ``kept``: it was made once, before the loop.
@@ -132,10 +132,10 @@ def _consumes(iterated: ast.expr, assigned: dict[str, list[ast.expr]], *, kept: 
             return True
         case ast.Name(id=name):
             rest = {other: values for other, values in assigned.items() if other != name}
-            return any(_consumes(value, rest, kept=True) for value in assigned.get(name, ()))
+            return any(is_consumed(value, rest, kept=True) for value in assigned.get(name, ()))
         case ast.Call(func=ast.Name(id="iter" | "map" | "filter")) | ast.Call(func=ast.Subscript()):
             return True
         case ast.Call(func=ast.Name(id="enumerate" | "zip" | "reversed"), args=args):
-            return kept or any(_consumes(argument, assigned) for argument in args)
+            return kept or any(is_consumed(argument, assigned) for argument in args)
         case _:
             return False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import os
+from collections.abc import Iterator
 
 from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.operations.amounts import as_number, of_text
@@ -27,6 +28,7 @@ from tfmemlint.interpreter.values import (
     FilePath,
     FileValue,
     IniParser,
+    Seq,
     Value,
 )
 
@@ -34,9 +36,23 @@ _SAME = frozenset({"absolute", "resolve", "expanduser", "as_posix"})
 _READ = frozenset({"read", "read_text", "read_bytes", "decode", "strip"})
 
 
+_MAX_FOLDERS = 6
+"""Folders above a file that ``path.parents`` is known to have."""
+
+
 @attribute_of(FilePath)
 def attribute_of_path(context: Context, base: FilePath, name: str, node: ast.AST) -> Value:
-    return FilePath(os.path.dirname(base.path), base.anchored) if name == "parent" else UNKNOWN
+    if name == "parent":
+        return FilePath(os.path.dirname(base.path), base.anchored)
+    return Seq(tuple(_folders_above(base)), "tuple") if name == "parents" else UNKNOWN
+
+
+def _folders_above(base: FilePath) -> Iterator[FilePath]:
+    """Yield the folders that a file is in, the nearest first."""
+    path = base.path
+    for _ in range(_MAX_FOLDERS):
+        path = os.path.dirname(path)
+        yield FilePath(path, base.anchored)
 
 
 @method(FilePath)

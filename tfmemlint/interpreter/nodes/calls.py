@@ -6,6 +6,7 @@ import ast
 
 from tfmemlint.facts.syntax import dotted, is_exit, may_exit
 from tfmemlint.interpreter.context import Context
+from tfmemlint.interpreter.operations.amounts import named
 from tfmemlint.interpreter.operations.chains import evaluate_base
 from tfmemlint.interpreter.operations.events import report_use
 from tfmemlint.interpreter.operations.exceptions import leave
@@ -29,7 +30,7 @@ from tfmemlint.interpreter.values import (
 def visit_call(context: Context, node: ast.Call) -> Value:
     callee, handled = _callee_of(context, node)
     if handled is not None:
-        return handled
+        return named(node, handled)
     values, keywords, written = arguments(context, node, written=isinstance(callee, Ref))
     if context.state is None:
         return UNKNOWN
@@ -45,7 +46,7 @@ def visit_call(context: Context, node: ast.Call) -> Value:
         if listed and unit_of(context, callee).shapes.changes_arguments(callee.node):
             for name in listed:
                 context.scope.bind(name, UNKNOWN)
-    return result
+    return named(node, result)
 
 
 def _callee_of(context: Context, node: ast.Call) -> tuple[Value, Value | None]:

@@ -6,12 +6,13 @@ import ast
 from collections.abc import Hashable
 
 from tfmemlint.interpreter.context import Context
+from tfmemlint.interpreter.operations.amounts_told import told_by_name
 from tfmemlint.interpreter.operations.contents import mark_escaped, new_container
 from tfmemlint.interpreter.operations.devices import put_together
 from tfmemlint.interpreter.operations.objects import call_special
 from tfmemlint.interpreter.operations.protocols import collected
 from tfmemlint.interpreter.registry import visits
-from tfmemlint.interpreter.values import MAX_VALUES_HELD, NO_KEY, UNKNOWN, Dict, Seq, Value, key_of
+from tfmemlint.interpreter.values import MAX_VALUES_HELD, NO_KEY, UNKNOWN, Amount, Const, Dict, Seq, Value, key_of
 
 
 @visits(ast.List)
@@ -66,6 +67,8 @@ def visit_dict(context: Context, node: ast.Dict) -> Value:
     for key, element in zip(node.keys, node.values, strict=True):
         name = context.evaluate(key) if key is not None else UNKNOWN
         value = context.evaluate(element)
+        if isinstance(value, Amount) and isinstance(name, Const) and isinstance(name.value, str):
+            value = told_by_name(context, element, value, name.value)
         # What is in a container may go anywhere with it.
         mark_escaped(context, value)
         if key is not None:

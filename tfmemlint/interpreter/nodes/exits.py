@@ -6,16 +6,19 @@ import ast
 
 from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.frames import Broken, Continued, Returned
+from tfmemlint.interpreter.operations.amounts_told import told_by_name
 from tfmemlint.interpreter.operations.contents import mark_escaped
 from tfmemlint.interpreter.operations.exceptions import leave, resume_exit
 from tfmemlint.interpreter.operations.paths import snapshot
 from tfmemlint.interpreter.registry import visits
-from tfmemlint.interpreter.values import Class, Ref, Value
+from tfmemlint.interpreter.values import Amount, Class, Ref, Value
 
 
 @visits(ast.Return)
 def visit_return(context: Context, node: ast.Return) -> None:
     value = context.evaluate(node.value)
+    if isinstance(value, Amount) and node.value is not None:
+        value = told_by_name(context, node.value, value, context.frame.function)
     if context.state is not None:
         if len([frame for frame in context.frames if frame.call is not None]) == 0:
             # Nobody in sight gets it.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from tfmemlint.interpreter.context import Context
+from tfmemlint.interpreter.operations.amounts import named
 from tfmemlint.interpreter.operations.chains import attribute_chain
 from tfmemlint.interpreter.operations.constants import fold, index_constant
 from tfmemlint.interpreter.operations.contents import new_container
@@ -14,7 +15,7 @@ from tfmemlint.interpreter.values import UNKNOWN, Const, Devices, Instance, Seq,
 
 @visits(ast.Attribute)
 def visit_attribute(context: Context, node: ast.Attribute) -> Value:
-    return attribute_chain(context, node, called=False)
+    return named(node, attribute_chain(context, node, called=False))
 
 
 @visits(ast.Subscript)
@@ -27,7 +28,7 @@ def visit_subscript(context: Context, node: ast.Subscript) -> Value:
         if isinstance(base, Instance) and context.state is not None:
             return context.item(base, UNKNOWN, node, node.slice)
         return _sliced(context, base, node.slice)
-    return context.item(base, context.evaluate(node.slice), node, node.slice)
+    return named(node, context.item(base, context.evaluate(node.slice), node, node.slice))
 
 
 def _sliced(context: Context, base: Value, part: ast.Slice) -> Value:

@@ -58,6 +58,16 @@ def _of_file(op: ast.operator, left: Value, right: Value) -> Value | None:
     return replace(number, unit="", default=result, value=result)
 
 
+def named(node: ast.expr, value: Value) -> Value:
+    """Return ``value``, or if nothing is known of it an amount in the unit that the name of ``node`` states: an
+    attribute, a key, or what ``config.get("limit_gb")`` gives."""
+    if value is not UNKNOWN:
+        return value
+    name = last_word(node)
+    unit = units.unit_in_name(name) if name else ""
+    return Amount("", unit, name, sure=False) if unit else value
+
+
 def _amount_of(node: ast.expr, value: Value) -> Amount | None:
     """Return an operand as an amount; one of which nothing is known has the unit that its name states."""
     if not isinstance(value, Unknown):

@@ -83,28 +83,48 @@ def told_by_format(
 
 
 def told_in_name(context: Context, node: ast.Assign, value: Value) -> Value:
-    """Report an amount that gets a name with another unit; return it in the unit that the name says."""
-    if context.state is None or len(node.targets) != 1 or not isinstance(value, Amount) or not is_memory(value):
+    """Report an amount that gets a name with another unit, of a variable, an attribute or a key; return it in the unit
+    that the name says."""
+    if len(node.targets) != 1:
         return value
     target = node.targets[0]
-    unit = unit_in_name(target.id) if isinstance(target, ast.Name) else ""
-    if not isinstance(target, ast.Name) or unit in ("", value.unit) or _is_converted_later(context, target.id):
+    match target:
+        case ast.Name(id=name) | ast.Attribute(attr=name) | ast.Subscript(slice=ast.Constant(value=str(name))):
+            return told_by_name(context, node.value, value, name)
+        case _:
+            return value
+
+
+def told_by_name(context: Context, node: ast.expr, value: Value, name: str) -> Value:
+    """Report the amount ``node`` that gets a name with another unit; return it in the unit that the name says."""
+    if context.state is None or not isinstance(value, Amount) or not is_memory(value):
         return value
-    _tell(context, node.value, value, target.id, unit, whole=False)
+    unit = unit_in_name(name)
+    if unit in ("", value.unit) or _is_converted_later(context, name):
+        return value
+    _tell(context, node, value, name, unit, whole=False)
     return replace(value, unit=unit)
 
 
 def _is_converted_later(context: Context, name: str) -> bool:
-    """Return True if a name is made of itself somewhere: ``used_gb /= 1024**3``."""
+    """Return True if what has a name is made of itself somewhere: ``used_gb /= 1024**3``."""
 
     def mentions(node: ast.AST) -> bool:
-        return any(isinstance(part, ast.Name) and part.id == name for part in ast.walk(node))
+        return any(_is_called(part, name) for part in ast.walk(node))
 
     return any(
         (isinstance(node, ast.AugAssign) and mentions(node.target))
         or (isinstance(node, ast.Assign) and any(map(mentions, node.targets)) and mentions(node.value))
         for node in ast.walk(context.unit.tree)
     )
+
+
+def _is_called(node: ast.AST, name: str) -> bool:
+    match node:
+        case ast.Name(id=other) | ast.Attribute(attr=other) | ast.Constant(value=str(other)):
+            return other == name
+        case _:
+            return False
 
 
 def _constant(spec: ast.expr | None) -> str:

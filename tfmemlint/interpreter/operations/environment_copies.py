@@ -6,13 +6,14 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Iterator
 
-from tfmemlint.facts.syntax import dotted
+from tfmemlint.facts.syntax import dotted, talks
 from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.operations.events import event_fields
 from tfmemlint.interpreter.program import EnvLost
-from tfmemlint.interpreter.values import Const, Dict, Value
+from tfmemlint.interpreter.values import Const, Dict, Function, Value
 from tfmemlint.knowledge.variables import hides_all
 
 STARTING = tuple(f"subprocess.{name}" for name in ("run", "call", "check_call", "check_output", "Popen"))
@@ -27,11 +28,13 @@ def report_unpassed(context: Context, name: str, keywords: dict[str, Value], nod
     if name in STARTING and isinstance(node, ast.Call) and isinstance(keywords.get("env"), Dict):
         _report_left_out(context, keywords["env"], node, around)
         return
-    starts = name in STARTING and isinstance(node, ast.Call) and "env" not in keywords
-    if not starts or not isinstance(around, (ast.FunctionDef, ast.AsyncFunctionDef)) or context.state is None:
+    if name not in STARTING or not isinstance(node, ast.Call) or "env" in keywords:
+        return
+    if not isinstance(around, (ast.FunctionDef, ast.AsyncFunctionDef)) or context.state is None:
         return
     if any(keyword.arg is None for keyword in getattr(node, "keywords", ())):
         return  # its environment may be among them
+    _report_made_elsewhere(context, node, around)
     for copied in _copies(around):
         stores = list(_stores(around, copied))
         touched = {id(base) for base, _, _ in stores}
@@ -45,6 +48,59 @@ def report_unpassed(context: Context, name: str, keywords: dict[str, Value], nod
         for _, key, value in stores:
             if key is not None and isinstance(key.value, str) and context.span(key) not in known:
                 _emit(context, key, value, copied, node)
+
+
+def _report_made_elsewhere(context: Context, node: ast.Call, around: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+    """Report the variables of a copy that another function makes for this one, which gives it to nothing."""
+    known = {(event.name, event.span) for event in context.events if isinstance(event, EnvLost)}
+    for copied, call in _made_by_calls(around):
+        maker = context.last_values.get(id(call.func))
+        if not isinstance(maker, Function) or isinstance(maker.node, ast.Lambda):
+            continue
+        returned = {
+            each.value.id if isinstance(each.value, ast.Name) else ""
+            for each in ast.walk(maker.node)
+            if isinstance(each, ast.Return)
+        }
+        printed = {
+            id(part)
+            for each in ast.walk(around)
+            if isinstance(each, ast.Expr) and talks(each.value)
+            for part in ast.walk(each)
+        }
+        uses = [each for each in ast.walk(around) if isinstance(each, ast.Name) and each.id == copied]
+        if any(isinstance(use.ctx, ast.Load) and id(use) not in printed for use in uses):
+            continue
+        made = returned & {*_copies(maker.node)}
+        for name in made if len(returned) == 1 else ():
+            for _, key, value in _stores(maker.node, name):
+                if key is None or not isinstance(key.value, str) or (key.value, context.span(call)) in known:
+                    continue
+                text = value.value if isinstance(value, ast.Constant) and isinstance(value.value, str) else None
+                context.emit(
+                    EnvLost(
+                        name=key.value,
+                        value=text,
+                        why="copy",
+                        begun=context.span(node),
+                        program=copied,
+                        text=ast.unparse(value),
+                        **event_fields(context, node) | {"span": context.span(call)},
+                    )
+                )
+
+
+def _made_by_calls(function: ast.AST) -> Iterator[tuple[str, ast.Call]]:
+    """Yield the names that a function binds once, to what a call returns."""
+    bound = Counter(
+        each.id for each in ast.walk(function) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)
+    )
+    for each in ast.walk(function):
+        match each:
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call() as call) if bound[name] == 1:
+                yield name, call
+            case _:
+                pass
 
 
 def _report_left_out(context: Context, given: Value, node: ast.Call, around: ast.AST) -> None:

@@ -122,7 +122,13 @@ def call_function(
 
 
 def _run_again(
-    context: Context, function: Function, args: Sequence[Value], keywords: dict[str, Value], node: ast.AST, *, graph: bool
+    context: Context,
+    function: Function,
+    args: Sequence[Value],
+    keywords: dict[str, Value],
+    node: ast.AST,
+    *,
+    graph: bool,
 ) -> Value:
     """Interpret a call of a function that may configure something, unless it has done nothing new many times."""
     key = settled_key(context, function, args, keywords)

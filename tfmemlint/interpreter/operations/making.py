@@ -7,15 +7,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from tfmemlint.interpreter.context import Context
+from tfmemlint.interpreter.limits import MAX_CLASSES_MADE
+from tfmemlint.interpreter.observer import Surrender
 from tfmemlint.interpreter.operations.bindings import set_field_of
 from tfmemlint.interpreter.operations.classes import ENUMS, MEMBERS, class_member, derives_from, lineage, member_after
 from tfmemlint.interpreter.operations.contents import mark_escaped
 from tfmemlint.interpreter.operations.dataclass_init import make_record, takes_fields, written_init
 from tfmemlint.interpreter.operations.dict_objects import fill, is_dict
+from tfmemlint.interpreter.operations.function_bodies import function_name
 from tfmemlint.interpreter.operations.function_calls import call_function
 from tfmemlint.interpreter.operations.named_calls import call_by_name
 from tfmemlint.interpreter.operations.objects import call_special
 from tfmemlint.interpreter.operations.pydantic_models import forget_fields, is_model, make_model
+from tfmemlint.interpreter.operations.side_effects import is_side_effect_free
 from tfmemlint.interpreter.registry import Invocation
 from tfmemlint.interpreter.values import UNKNOWN, Choice, Class, Const, Dict, Function, Instance, Ref, Seq, Value
 
@@ -126,10 +130,19 @@ def call_special_of_class(
 ) -> Value | None:
     """Call a static special method of a class (``__new__``, ``__prepare__``); None if it has none that is known."""
     found = class_member(context, cls, name)
-    if not isinstance(found, Function) or context.state is None:
+    if not isinstance(found, Function) or context.state is None or _made_many(context, found):
         return None
     bound = cls if Ref("classmethod") in found.decorators else None
     return context.call(replace(found, bound=bound), list(args), dict(keywords), node)
+
+
+def _made_many(context: Context, hook: Function) -> bool:
+    """True if a method that configures nothing has made so many classes that the next one tells nothing new."""
+    runs = context.classes_made[id(hook.node)] = context.classes_made.get(id(hook.node), 0) + 1
+    if runs <= MAX_CLASSES_MADE or not is_side_effect_free(context, hook):
+        return False
+    context.tell_surrender(Surrender.REPEATED, function_name(hook.node))
+    return True
 
 
 def complete_class(context: Context, cls: Class, keywords: Mapping[str, Value], node: ast.AST) -> None:
@@ -140,7 +153,7 @@ def complete_class(context: Context, cls: Class, keywords: Mapping[str, Value], 
         if isinstance(value, Instance) and context.state is not None:
             call_special(context, value, "__set_name__", [cls, Const(name)], node)
     found = member_after(context, cls, cls, "__init_subclass__")
-    if isinstance(found, Function) and context.state is not None:
+    if isinstance(found, Function) and context.state is not None and not _made_many(context, found):
         context.call(replace(found, bound=cls), [], dict(keywords), node)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.operations.call_effects import apply_effect
+from tfmemlint.interpreter.operations.contents import mark_escaped
 from tfmemlint.interpreter.operations.in_force import shown_devices
 from tfmemlint.interpreter.operations.starting import start_runtime
 from tfmemlint.interpreter.registry import Invocation, models
@@ -44,5 +45,8 @@ def list_logical_devices(context: Context, call: Invocation) -> Value:
 
 @models(LIST_LOCAL)
 def list_local_devices(context: Context, call: Invocation) -> Value:
+    for given in call.all_values:
+        # Its session takes them.
+        mark_escaped(context, given)
     start_runtime(context, call.node, "allocator", call.name, call.event.text)
     return Devices("local", None)

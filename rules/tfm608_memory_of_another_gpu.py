@@ -1,0 +1,166 @@
+"""TFM608: the memory of a GPU is reported that the program does not work on."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from tfmemlint.interpreter.values import Const
+from tfmemlint.knowledge.device_names import logical_gpu
+from tfmemlint.knowledge.effects import Effect, effect
+from tfmemlint.model.finding import Finding, Severity, Span, Step
+from tfmemlint.model.intent import Intent, Purpose
+from tfmemlint.rulekit.explain import short
+from tfmemlint.rulekit.rule import Rule
+
+if TYPE_CHECKING:
+    from tfmemlint.fixes.editor import Editor
+    from tfmemlint.interpreter.program import Call, Program
+
+INFO = "tf.config.experimental.get_memory_info"
+_REPORTS = (INFO, "tf.config.experimental.reset_memory_stats", "tf.config.experimental.get_memory_usage")
+_PLACE = "tf.device"
+_ELSEWHERE = ("tf.distribute.", "tf.compat.v1.distribute.")
+_NO_WORK = ("tf.config.", "tf.random.set_seed", "tf.keras.utils.set_random_seed", "tf.get_logger")
+
+
+class MemoryOfAnotherGpu(Rule):
+    """The memory of a GPU is reported that the program does not work on.
+
+    What it does
+    ------------
+    Finds ``get_memory_info``, ``get_memory_usage`` and ``reset_memory_stats`` for one GPU, where all work of the
+    program is under ``tf.device`` for another. A program that names a device in a way that isn't known, that works
+    anywhere else as well, or that reports both, is not reported.
+
+    Why it matters
+    --------------
+    Each GPU has an allocator of its own, with figures of its own. Those of a GPU without work stay where they are, and
+    nothing is raised.
+
+    Example
+    -------
+    ```python
+    import tensorflow as tf
+
+    if len(tf.config.list_physical_devices("GPU")) > 1:
+        with tf.device("/GPU:1"):
+            weights = tf.random.normal((64, 64))
+        print(tf.config.experimental.get_memory_info("GPU:0")["peak"])
+    ```
+
+    Use instead
+    -----------
+    ```python
+    import tensorflow as tf
+
+    if len(tf.config.list_physical_devices("GPU")) > 1:
+        with tf.device("/GPU:1"):
+            weights = tf.random.normal((64, 64))
+        print(tf.config.experimental.get_memory_info("GPU:1")["peak"])
+    ```
+
+    Ground
+    ------
+    Without a GPU there is no memory to report.
+    """
+
+    code = "TFM608"
+    name = "memory-of-another-gpu"
+    severity = Severity.WARNING
+    triggers = ("memory_(?:info|usage|stats)",)
+    fixable = "sometimes"
+
+    def check(self, program: Program) -> Iterator[Finding]:
+        """Yield the first report of a GPU that the program does not work on."""
+        places, reports = _numbers(program, _PLACE, "device_name"), _numbers(program, *_REPORTS)
+        if not places or not reports:
+            return
+        worked, reported = set(places.values()), set(reports.values())
+        if len(worked) != 1 or len(reported) != 1 or worked == reported:
+            return
+        if any(call.state.limits or call.state.visible is not None for call in reports):
+            # Then a number is that of a part of a GPU, or of another one.
+            return
+        if _is_asked_whether_idle(program, reports) or _works_elsewhere(program, places):
+            return
+        first = min(reports, key=lambda call: (call.name != INFO, call.span))
+        place = min(places, key=lambda call: call.span)
+        idle, used = reported.pop(), worked.pop()
+        yield self.finding(
+            program,
+            first,
+            f"{short(first.name)} asks for GPU {idle}, and all work is on GPU {used}",
+            intent=Intent(Purpose.REPORT, f"GPU {used}"),
+            outcome=f"The figures are those of GPU {idle}, which does nothing; nothing is raised",
+            advice=f"Ask for GPU {used}",
+            trace=(
+                *place.frames,
+                Step(place.path, place.span, f"places work on GPU {used}"),
+                Step(first.path, first.span, f"asks for the memory of GPU {idle}"),
+            ),
+            anchors={f"device{number}": _device_span(call) for number, call in enumerate(reports)},
+            details={"idle": idle, "used": used},
+        )
+
+    def fix(self, finding: Finding, editor: Editor) -> None:
+        """Ask for the GPU that the work is on, in all calls."""
+        from tfmemlint.fixes.rewrites import memory_reports
+
+        memory_reports.renumber(editor, finding)
+
+
+def _numbers(program: Program, name: str, *others: str) -> dict[Call, int]:
+    """Return the calls that name a GPU, one for each place, with its number; none if a device isn't known."""
+    keyword = others[0] if name == _PLACE else "device"
+    found: dict[Span, tuple[Call, int]] = {}
+    for call in program.calls(name, *(others if name != _PLACE else ())):
+        given = call.value(0, keyword)
+        number = logical_gpu(given.value) if isinstance(given, Const) else None
+        if number is None:
+            if isinstance(given, Const) and "CPU" in str(given.value).upper():
+                continue
+            return {}
+        if call.path != program.source.path or found.setdefault(call.span, (call, number))[1] != number:
+            return {}
+    return dict(found.values())
+
+
+def _device_span(call: Call) -> Span:
+    given = call.arg(0, "device")
+    return given.span if given is not None else call.span
+
+
+def _is_asked_whether_idle(program: Program, reports: dict[Call, int]) -> bool:
+    """True if a report is compared or asserted, as a test does that a GPU is left alone."""
+    nodes = {id(call.node) for call in reports}
+    return any(
+        id(part) in nodes
+        for node in ast.walk(program.tree)
+        if isinstance(node, (ast.Assert, ast.Compare))
+        for part in ast.walk(node)
+    )
+
+
+def _works_elsewhere(program: Program, places: dict[Call, int]) -> bool:
+    """True if something may run on another device than those of ``tf.device``."""
+    placed = {id(call.node) for call in places}
+    inside = [
+        program.source.span(node)
+        for node in ast.walk(program.tree)
+        if isinstance(node, ast.With) and any(id(item.context_expr) in placed for item in node.items)
+    ]
+    for call in program.calls():
+        if call.name.startswith(_ELSEWHERE):
+            return True
+        if call.name in (_PLACE, *_REPORTS) or call.name.startswith(_NO_WORK):
+            continue
+        if effect(call.name, program.target) not in (Effect.STARTS, None):
+            continue
+        if not call.name.startswith(("tf.", "keras.")):
+            continue
+        where = [call.span, *(step.span for step in call.frames if step.path == program.source.path)]
+        if not any(block.contains(span) for block in inside for span in where):
+            return True
+    return False
