@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,7 @@ INFO = "tf.config.experimental.get_memory_info"
 _REPORTS = (INFO, "tf.config.experimental.reset_memory_stats", "tf.config.experimental.get_memory_usage")
 _PLACE = "tf.device"
 _ELSEWHERE = ("tf.distribute.", "tf.compat.v1.distribute.")
+_IDLE = re.compile(r"(?i)\b(?:other|idle|unused|untouched|spill\w*|leak\w*)\b")
 _NO_WORK = ("tf.config.", "tf.random.set_seed", "tf.keras.utils.set_random_seed", "tf.get_logger")
 
 
@@ -133,12 +135,23 @@ def _device_span(call: Call) -> Span:
 
 
 def _is_asked_whether_idle(program: Program, reports: dict[Call, int]) -> bool:
-    """True if a report is compared or asserted, as a test does that a GPU is left alone."""
+    """True if a report is compared or asserted, as a test does that a GPU is left alone, or is told as that of another
+    one."""
     nodes = {id(call.node) for call in reports}
+    asked: list[ast.AST] = []
+    names: set[str] = set()
+    for node in ast.walk(program.tree):
+        if isinstance(node, (ast.Assert, ast.Compare)):
+            asked.append(node)
+        elif isinstance(node, ast.Assign) and any(id(part) in nodes for part in ast.walk(node.value)):
+            names |= {target.id for target in node.targets if isinstance(target, ast.Name)}
+        elif isinstance(node, ast.Expr) and any(id(part) in nodes for part in ast.walk(node)):
+            told = program.source.segment(program.source.span(node))
+            if _IDLE.search(told):
+                return True
     return any(
-        id(part) in nodes
-        for node in ast.walk(program.tree)
-        if isinstance(node, (ast.Assert, ast.Compare))
+        id(part) in nodes or (isinstance(part, ast.Name) and part.id in names)
+        for node in asked
         for part in ast.walk(node)
     )
 
