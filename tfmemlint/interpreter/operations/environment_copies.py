@@ -8,6 +8,7 @@ import ast
 import re
 from collections import Counter
 from collections.abc import Iterator
+from typing import TypeGuard
 
 from tfmemlint.facts.syntax import dotted, talks
 from tfmemlint.interpreter.context import Context
@@ -195,10 +196,21 @@ def _is_copy(value: ast.expr) -> bool:
 _ENVIRONMENT = ("os.environ", "environ")
 
 
+def _is_text(key: ast.expr | None) -> TypeGuard[ast.Constant]:
+    return isinstance(key, ast.Constant) and isinstance(key.value, str)
+
+
 def _stores(function: ast.AST, name: str) -> Iterator[tuple[ast.Name, ast.Constant | None, ast.expr]]:
     """Yield where a function changes a dictionary: the use of its name, the key (None for no constant), the value."""
     for each in ast.walk(function):
         match each:
+            case ast.Assign(targets=[ast.Name(id=used) as base], value=ast.Dict(keys=keys, values=values)) if (
+                used == name
+            ):
+                yield from ((base, key, value) for key, value in zip(keys, values, strict=True) if _is_text(key))
+            case ast.Assign(targets=[ast.Name(id=used) as base], value=ast.Call(keywords=keywords)) if used == name:
+                for keyword in keywords:
+                    yield base, ast.copy_location(ast.Constant(keyword.arg), keyword), keyword.value
             case ast.Assign(targets=[ast.Subscript(value=ast.Name(id=used) as base, slice=key)], value=value) if (
                 used == name
             ):
