@@ -150,7 +150,7 @@ class VisibleDevicesReplaced(Rule):
                 *call.frames,
                 Step(call.path, call.span, f"makes {devices.text} visible in their place"),
             ),
-            details={"loop": False, "own": True},
+            details={"loop": False, "own": True, "replaces": True},
         )
 
     def fix(self, finding: Finding, editor: Editor) -> None:

@@ -11,6 +11,7 @@ from tfmemlint.facts.reads import mentions_as_read, reads, rows_of_programs_star
 NAME = "TF_X"
 
 SET = {
+    "printed": "os.environ['TF_X'] = '1'\nprint('limit', os.environ['TF_X'])",
     "not mentioned": "import os",
     "another one": "os.environ['TF_Y']",
     "a longer text": "print('TF_X is set')",
@@ -36,7 +37,7 @@ READ = {
     "asked whether it is there": "'TF_X' in os.environ",
     "in a list": "NAMES = ['TF_X']",
     "a name for it that nothing uses here": "NAME = 'TF_X'",
-    "a name for it, set and asked for": "NAME = 'TF_X'\nos.environ[NAME] = '1'\nprint(os.environ[NAME])",
+    "a name for it, set and asked for": "NAME = 'TF_X'\nos.environ[NAME] = '1'\nvalue = os.environ[NAME]",
     "an attribute for it": "self.name = 'TF_X'\nos.environ['TF_Y'] = '1'",
     "two names for it": "A = B = 'TF_X'\nos.environ[A] = '1'\nos.environ[B] = '1'",
     "set in a dictionary of another kind": "options['TF_X'] = '1'",

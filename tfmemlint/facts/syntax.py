@@ -94,9 +94,17 @@ def _is_idle(statement: ast.stmt) -> bool:
         case ast.Pass() | ast.Expr(value=ast.Constant()) | ast.Continue():
             return True
         case ast.Expr(value=ast.Call() as call):
-            # Where it is printed to is no matter: `file=open(os.devnull, "w")`.
-            told = (*call.args, *(keyword for keyword in call.keywords if keyword.arg != "file"))
+            told = (*call.args, *(keyword for keyword in call.keywords if not _is_nowhere(keyword.value)))
             return talks(call) and all(_last(inner.func) in _WORDS for part in told for inner in _calls_in(part))
+        case _:
+            return False
+
+
+def _is_nowhere(node: ast.expr) -> bool:
+    """Return True for ``open(os.devnull, "w")``."""
+    match node:
+        case ast.Call(func=ast.Name("open"), args=[file, *_]):
+            return dotted(file) == "os.devnull"
         case _:
             return False
 

@@ -193,7 +193,7 @@ def _is_of_another_session(finding: Finding, stated: StatedIntent, run: EntryRun
 
 def _is_of_an_earlier_setting(finding: Finding) -> bool:
     """True if a finding says that the setting takes the place of another: it takes effect itself."""
-    return finding.code == "TFM409" and not finding.details["loop"]
+    return finding.details.get("replaces") is True
 
 
 def _findings_at(stated: StatedIntent, run: EntryRun) -> list[Finding]:
