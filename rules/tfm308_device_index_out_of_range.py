@@ -11,6 +11,7 @@ from tfmemlint.interpreter.program import Call, DeviceAt, EnvWrite, Event
 from tfmemlint.interpreter.state.numbering import hides_some, logical_gpus, machine_gpus, with_enough_gpus
 from tfmemlint.interpreter.values import EACH, Const, Devices, NumberedName, Seq
 from tfmemlint.knowledge.device_names import logical_gpu
+from tfmemlint.knowledge.functions import MEMORY_CALLS
 from tfmemlint.knowledge.variables import VISIBLE
 from tfmemlint.model.finding import Finding, Severity, Span, Step
 from tfmemlint.model.intent import Intent, Purpose
@@ -25,11 +26,6 @@ if TYPE_CHECKING:
     from tfmemlint.interpreter.state import State
     from tfmemlint.interpreter.values import Value
 
-_REPORTS = (
-    "tf.config.experimental.get_memory_info",
-    "tf.config.experimental.reset_memory_stats",
-    "tf.config.experimental.get_memory_usage",
-)
 _PLACES = ("tf.device", "tf.distribute.OneDeviceStrategy")
 _STRATEGIES = ("tf.distribute.MirroredStrategy",)
 _KEYWORDS = {"tf.device": "device_name", **dict.fromkeys(_STRATEGIES, "devices")}
@@ -121,7 +117,7 @@ class DeviceIndexOutOfRange(Rule):
                         yield replace(finding, severity=Severity.WARNING, trace=trace, fixable=False)
                 elif event.index >= 0:
                     yield from self._judge(program, event, by_env, event.index, event.key, error, event.kind)
-            elif isinstance(event, Call) and event.name in (*_PLACES, *_REPORTS, *_STRATEGIES):
+            elif isinstance(event, Call) and event.name in (*_PLACES, *MEMORY_CALLS, *_STRATEGIES):
                 yield from self._named(program, event, by_env)
 
     def _named(self, program: Program, call: Call, by_env: bool) -> Iterator[Finding]:
@@ -129,7 +125,7 @@ class DeviceIndexOutOfRange(Rule):
         if place is None:
             return
         if isinstance(place.value, NumberedName):
-            if call.name in (*_REPORTS, *_PLACES) and logical_gpu(f"{place.value.prefix}0") is not None:
+            if call.name in (*MEMORY_CALLS, *_PLACES) and logical_gpu(f"{place.value.prefix}0") is not None:
                 yield from self._numbered(program, call, place, place.value)
             return
         names = place.value.items if isinstance(place.value, Seq) else (place.value,)
@@ -138,7 +134,7 @@ class DeviceIndexOutOfRange(Rule):
             number = logical_gpu(text)
             if number is None:
                 continue
-            error = f"ValueError: No matching devices found for {text!r}" if call.name in _REPORTS else ""
+            error = f"ValueError: No matching devices found for {text!r}" if call.name in MEMORY_CALLS else ""
             found = list(self._judge(program, call, by_env, number, place.span, error, "logical", str(text), names))
             if found:
                 yield from found[:1]
@@ -147,7 +143,7 @@ class DeviceIndexOutOfRange(Rule):
     def _numbered(self, program: Program, call: Call, place: Arg, name: NumberedName) -> Iterator[Finding]:
         """A name with the number of a device in a loop: too large by an offset, or for the GPUs that are visible."""
         shown_name, index = f"{name.prefix}<i>", name.index
-        error = f"ValueError: No matching devices found for '{shown_name}'" if call.name in _REPORTS else ""
+        error = f"ValueError: No matching devices found for '{shown_name}'" if call.name in MEMORY_CALLS else ""
         if index.offset > 0:
             if index.device.kind == "logical" or not call.state.limits:
                 # A GPU that is split has several numbers.
@@ -200,7 +196,7 @@ class DeviceIndexOutOfRange(Rule):
         There may be more GPUs than that, so that the last name is one's; but then the first one is left idle.
         """
         named: dict[Call, list[tuple[int, Call, Arg]]] = {}
-        for call in program.calls(*_PLACES, *_REPORTS, *_STRATEGIES):
+        for call in program.calls(*_PLACES, *MEMORY_CALLS, *_STRATEGIES):
             place, setting = call.arg(0, _KEYWORDS.get(call.name, "device")), _numbers_anew(call.state)
             if place is not None and setting is not None:
                 for number in _numbers_in(place.value):
@@ -211,7 +207,9 @@ class DeviceIndexOutOfRange(Rule):
             if len(numbers) < 2 or numbers != list(range(first, first + (count or len(numbers)))):
                 continue
             _, call, place = max(uses, key=lambda use: use[0])
-            error = f"ValueError: No matching devices found for 'GPU:{numbers[-1]}'" if call.name in _REPORTS else ""
+            error = (
+                f"ValueError: No matching devices found for 'GPU:{numbers[-1]}'" if call.name in MEMORY_CALLS else ""
+            )
             yield self.finding(
                 program,
                 call,
@@ -345,7 +343,7 @@ def _outcome_of(program: Program, item: ast.expr) -> str:
     for node in ast.walk(program.tree):
         if isinstance(node, ast.Call) and item in node.args:
             function = node.func.attr if isinstance(node.func, ast.Attribute) else ""
-            if function in {short(name) for name in _REPORTS}:
+            if function in {short(name) for name in MEMORY_CALLS}:
                 return "TensorFlow raises ValueError: No matching devices found"
     return _QUIET
 

@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 import ast
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from tfmemlint.interpreter.values import Const, Device, Limit, Seq, Value
 from tfmemlint.knowledge.functions import SET_LOGICAL
 from tfmemlint.model.finding import Finding, Severity, Span, Step
 from tfmemlint.model.intent import Intent, Purpose
-from tfmemlint.rulekit.cells import Cell, cells_of
+from tfmemlint.rulekit.cells import cells_of
 from tfmemlint.rulekit.explain import in_line, short
+from tfmemlint.rulekit.replaced_settings import are_in_two_cells, comes_always, is_another_pass
 from tfmemlint.rulekit.rule import Rule
 
 if TYPE_CHECKING:
     from tfmemlint.fixes.editor import Editor
     from tfmemlint.interpreter.program import Call, Program
-
-
-_LISTING = re.compile(r"(?:\w+\.)*\w*(?:gpu|device|card)s\w*")
-"""A condition that asks whether there is a GPU."""
 
 
 class LimitsReplaced(Rule):
@@ -81,14 +77,14 @@ class LimitsReplaced(Rule):
             earlier = setting.by if setting is not None and not setting.either else None
             if earlier is None or earlier.effect is not None or (call.path, call.span) in reported:
                 continue
-            if _same(earlier, call):
+            if is_another_pass(earlier, call):
                 loop = _loop_around(program, call)
                 if loop is not None and call.repeated:
                     reported.add((call.path, call.span))
                     yield self._in_loop(program, call, loop)
-            elif device.loop or call.repeated or _in_two(cells, earlier, call):
+            elif device.loop or call.repeated or are_in_two_cells(cells, earlier, call):
                 continue
-            elif _is_other(earlier.value(1, "logical_devices"), call.value(1, "logical_devices")) and _always(
+            elif _is_other(earlier.value(1, "logical_devices"), call.value(1, "logical_devices")) and comes_always(
                 earlier, call
             ):
                 reported.add((call.path, call.span))
@@ -142,11 +138,6 @@ class LimitsReplaced(Rule):
         logical_devices.set_at_once(editor, finding)
 
 
-def _same(earlier: Call, call: Call) -> bool:
-    """True if two events are of one call, reached in one way: in two passes of a loop around it."""
-    return (earlier.path, earlier.span, earlier.frames) == (call.path, call.span, call.frames)
-
-
 def _device_text(call: Call) -> str:
     device = call.arg(0, "device")
     return device.text if device is not None else "the GPU"
@@ -165,21 +156,6 @@ def _is_other(first: Value, second: Value) -> bool:
             case _:
                 pass
     return False
-
-
-def _in_two(cells: Sequence[Cell], earlier: Call, call: Call) -> bool:
-    """True if two calls are in different cells, the second of which may be another try."""
-    places = [
-        next((cell for cell in cells if cell.first <= each.span.row <= cell.last), None) for each in (earlier, call)
-    ]
-    return places[0] != places[1]
-
-
-def _always(earlier: Call, call: Call) -> bool:
-    """True if the later call comes in every run in which the earlier one does."""
-    # Where there is no GPU the earlier call configures none either.
-    guards = {guard for guard in call.guards if not (_LISTING.fullmatch(guard[0].partition(" ")[0]) and guard[1])}
-    return guards <= set(earlier.guards) and set(call.ways) <= set(earlier.ways)
 
 
 def _loop_around(program: Program, call: Call) -> ast.For | None:

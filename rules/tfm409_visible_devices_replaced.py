@@ -11,24 +11,16 @@ from tfmemlint.interpreter.values import Const, Device, Devices, Seq, Value
 from tfmemlint.knowledge.functions import SET_VISIBLE
 from tfmemlint.model.finding import Finding, Severity, Span, Step
 from tfmemlint.model.intent import Intent, Purpose
-from tfmemlint.rulekit.cells import Cell, cells_of
+from tfmemlint.rulekit.cells import cells_of
 from tfmemlint.rulekit.explain import in_line, short, visible_intent
 from tfmemlint.rulekit.loops import loop_with_another
+from tfmemlint.rulekit.replaced_settings import are_in_two_cells, comes_always, is_another_pass
 from tfmemlint.rulekit.rule import Rule
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from tfmemlint.fixes.editor import Editor
     from tfmemlint.interpreter.program import Arg, Call, Program
 
-
-_LIST = r"(?:self\.)?_?(?:(?:all|physical|available|tf)_)?(?:gpus|(?:gpu_)?devices)"
-_LISTING = re.compile(rf"{_LIST}|len\({_LIST}\)(?: *(?:> *[01]|>= *[12]|!= *0))?", re.IGNORECASE)
-"""A condition that asks whether there is a GPU, or how many there are."""
-
-_BINDINGS = re.compile(r"(?: [\w.]+@\d+#\d+)+\Z")
-"""The end of a condition's text that tells which values its names have."""
 
 _STARTS = re.compile(r"\b(?:Process|Thread|fork\w*|Popen|subprocess|Pool\w*|\w+Executor|joblib|ray|spawn\w*)\b")
 """Functions that start a process, or a thread, which has the visible GPUs of this moment."""
@@ -89,9 +81,9 @@ class VisibleDevicesReplaced(Rule):
             if earlier is None or _starts_in_between(program, earlier, call):
                 continue
             finding = None
-            if (earlier.path, earlier.span, earlier.frames) == (call.path, call.span, call.frames):
+            if is_another_pass(earlier, call):
                 finding = self._in_loop(program, call, earlier, devices)
-            elif not _in_two(cells, earlier, call) and _always(earlier, call):
+            elif not are_in_two_cells(cells, earlier, call) and comes_always(earlier, call):
                 finding = self._again(program, call, earlier, devices)
             if finding is not None:
                 reported.add((call.path, call.span))
@@ -233,18 +225,3 @@ def _numbers(value: Value) -> frozenset[int] | None:
             return frozenset[int]().union(*known) if len(known) == len(items) else None
         case _:
             return None
-
-
-def _in_two(cells: Sequence[Cell], earlier: Call, call: Call) -> bool:
-    """True if two calls are in different cells, the second of which may be another try."""
-    places = [
-        next((cell for cell in cells if cell.first <= each.span.row <= cell.last), None) for each in (earlier, call)
-    ]
-    return places[0] != places[1]
-
-
-def _always(earlier: Call, call: Call) -> bool:
-    """True if the later call comes in every run in which the earlier one does."""
-    # Where there is no GPU the earlier call makes none visible either.
-    guards = {guard for guard in call.guards if not (_LISTING.fullmatch(_BINDINGS.sub("", guard[0])) and guard[1])}
-    return guards <= set(earlier.guards) and set(call.ways) <= set(earlier.ways)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from tfmemlint.interpreter.values import Const, Device, DeviceName, Devices, Index, Value
+from tfmemlint.knowledge.functions import MEMORY_CALLS
 from tfmemlint.model.finding import Finding, Severity
 from tfmemlint.model.intent import Intent, Purpose
 from tfmemlint.model.text_defect import TextDefect
@@ -17,11 +18,6 @@ if TYPE_CHECKING:
     from tfmemlint.fixes.editor import Editor
     from tfmemlint.interpreter.program import Program
 
-REPORTS = (
-    "tf.config.experimental.get_memory_info",
-    "tf.config.experimental.get_memory_usage",
-    "tf.config.experimental.reset_memory_stats",
-)
 _TYPE = "TypeError: incompatible function arguments"
 _PARSE = "ValueError: Failed parsing device name"
 _MATCH = "ValueError: No matching devices found"
@@ -75,7 +71,7 @@ class MemoryInfoDevice(Rule):
 
     def check(self, program: Program) -> Iterator[Finding]:
         """Yield each call whose first argument TensorFlow refuses."""
-        for call in program.calls(*REPORTS):
+        for call in program.calls(*MEMORY_CALLS):
             device = call.arg(0, "device")
             if device is None or device.star:
                 continue

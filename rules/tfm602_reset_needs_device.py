@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from tfmemlint.knowledge.functions import MEMORY_CALLS, RESET_STATS
 from tfmemlint.model.finding import Finding, Severity
 from tfmemlint.model.intent import Intent, Purpose
 from tfmemlint.rulekit.explain import attribute_severity, handler_notes, short
@@ -13,8 +14,6 @@ from tfmemlint.rulekit.rule import Rule
 if TYPE_CHECKING:
     from tfmemlint.fixes.editor import Editor
     from tfmemlint.interpreter.program import Program
-
-RESET = "tf.config.experimental.reset_memory_stats"
 
 
 class ResetNeedsDevice(Rule):
@@ -59,12 +58,10 @@ class ResetNeedsDevice(Rule):
 
     def check(self, program: Program) -> Iterator[Finding]:
         """Yield each call without arguments."""
-        for call in program.calls(
-            RESET, "tf.config.experimental.get_memory_info", "tf.config.experimental.get_memory_usage"
-        ):
+        for call in program.calls(*MEMORY_CALLS):
             if call.args:
                 continue
-            reset = call.name == RESET
+            reset = call.name == RESET_STATS
             yield self.finding(
                 program,
                 call,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from tfmemlint.interpreter.values import Const, Value
 from tfmemlint.knowledge.device_names import logical_gpu
+from tfmemlint.knowledge.functions import MEMORY_REPORTS
 from tfmemlint.knowledge.variables import VISIBLE, shown
 from tfmemlint.model.finding import Finding, Severity
 from tfmemlint.model.intent import Intent, Purpose
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from tfmemlint.interpreter.program import Program
 
 _HANDLE = re.compile(r"(?:pynvml|nvidia_smi|py3nvml(?:\.py3nvml)?)\.nvmlDeviceGetHandleByIndex(?:_v2)?")
-_REPORTS = ("tf.config.experimental.get_memory_info", "tf.config.experimental.get_memory_usage")
 
 
 class NvmlIndex(Rule):
@@ -78,7 +78,7 @@ class NvmlIndex(Rule):
 
     def check(self, program: Program) -> Iterator[Finding]:
         """Yield each NVML index that is TensorFlow's index of a GPU."""
-        values = (call.value(0, "device") for call in program.calls(*_REPORTS))
+        values = (call.value(0, "device") for call in program.calls(*MEMORY_REPORTS))
         asked = {logical_gpu(value.value) for value in values if isinstance(value, Const)}
         for call in program.calls():
             if not _HANDLE.fullmatch(call.name) or call.repeated or call.path != program.source.path:

@@ -8,8 +8,10 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from tfmemlint.facts.syntax import dotted
+from tfmemlint.facts.tree_walk import scope_nodes
 from tfmemlint.interpreter.program import ItemLookup
 from tfmemlint.interpreter.values import Const
+from tfmemlint.knowledge.functions import MEMORY_INFO, RESET_STATS
 from tfmemlint.model.finding import Finding, Severity, Step
 from tfmemlint.model.intent import Intent, Purpose
 from tfmemlint.rulekit.explain import in_line, short
@@ -19,8 +21,6 @@ if TYPE_CHECKING:
     from tfmemlint.fixes.editor import Editor
     from tfmemlint.interpreter.program import Call, Program
 
-RESET = "tf.config.experimental.reset_memory_stats"
-INFO = "tf.config.experimental.get_memory_info"
 _TAKES_NO_MEMORY = re.compile(
     r"print|len|str|int|float|round|range|sorted|enumerate|list|dict|isinstance|format"
     r"|(?:\w+\.)*(?:log|logger|logging|LOG|LOGGER|_logger)\.\w+|time\.\w+|datetime\.\w+"
@@ -88,17 +88,22 @@ class PeakReadAfterReset(Rule):
 
     def check(self, program: Program) -> Iterator[Finding]:
         """Yield each reset whose next report is of the peak, with nothing in between."""
-        resets = _by_node(program, RESET)
+        resets = _by_node(program, RESET_STATS)
         peaks: dict[int, Call] = {}
         for item in program.of(ItemLookup):
-            if item.of == INFO and item.key == Const("peak") and item.call is not None and item.call.node is not None:
+            if (
+                item.of == MEMORY_INFO
+                and item.key == Const("peak")
+                and item.call is not None
+                and item.call.node is not None
+            ):
                 peaks[id(item.call.node)] = item.call
         if not resets or not peaks:
             return
         for scope in ast.walk(program.tree):
             if not isinstance(scope, (ast.Module, ast.FunctionDef, ast.AsyncFunctionDef)):
                 continue
-            own = list(_own_nodes(scope))
+            own = list(scope_nodes(scope))
             reads = [node for node in own if isinstance(node, ast.Call) and id(node) in peaks]
             for block in _blocks(scope, own):
                 for reset, read in _pairs(block, resets, peaks):
@@ -137,16 +142,6 @@ def _by_node(program: Program, name: str) -> dict[int, Call]:
         if call.node is not None and call.path == program.source.path:
             found.setdefault(id(call.node), call)
     return found
-
-
-def _own_nodes(scope: ast.AST) -> Iterator[ast.AST]:
-    """Yield the nodes of a function, or a module, without those of the functions in it."""
-    pending = list(ast.iter_child_nodes(scope))
-    while pending:
-        node = pending.pop()
-        yield node
-        if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)):
-            pending.extend(ast.iter_child_nodes(node))
 
 
 def _blocks(scope: ast.AST, own: list[ast.AST]) -> Iterator[list[ast.stmt]]:

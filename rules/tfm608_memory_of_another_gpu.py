@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 from tfmemlint.interpreter.values import Const
 from tfmemlint.knowledge.device_names import logical_gpu
 from tfmemlint.knowledge.effects import Effect, effect
+from tfmemlint.knowledge.functions import MEMORY_CALLS, RESET_STATS
+from tfmemlint.knowledge.variables import VISIBLE
 from tfmemlint.model.finding import Finding, Severity, Span, Step
 from tfmemlint.model.intent import Intent, Purpose
 from tfmemlint.rulekit.explain import short
@@ -19,8 +21,6 @@ if TYPE_CHECKING:
     from tfmemlint.fixes.editor import Editor
     from tfmemlint.interpreter.program import Call, Program
 
-INFO = "tf.config.experimental.get_memory_info"
-_REPORTS = (INFO, "tf.config.experimental.reset_memory_stats", "tf.config.experimental.get_memory_usage")
 _PLACE = "tf.device"
 _ELSEWHERE = ("tf.distribute.", "tf.compat.v1.distribute.")
 _IDLE = re.compile(r"(?i)\b(?:other|idle|unused|untouched|spill\w*|leak\w*)\b")
@@ -76,18 +76,18 @@ class MemoryOfAnotherGpu(Rule):
 
     def check(self, program: Program) -> Iterator[Finding]:
         """Yield the first report of a GPU that the program does not work on."""
-        places, reports = _numbers(program, _PLACE, "device_name"), _numbers(program, *_REPORTS)
+        places, reports = _numbers(program, _PLACE), _numbers(program, *MEMORY_CALLS)
         if not places or not reports:
             return
         worked, reported = set(places.values()), set(reports.values())
         if len(worked) != 1 or len(reported) != 1 or worked == reported:
             return
-        if any(call.state.limits or call.state.visible is not None for call in reports):
+        if any(call.state.limits or call.state.visible is not None or VISIBLE in call.state.env for call in reports):
             # Then a number is that of a part of a GPU, or of another one.
             return
         if _is_asked_whether_idle(program, reports) or _works_elsewhere(program, places):
             return
-        first = min(reports, key=lambda call: (call.name != INFO, call.span))
+        first = min(reports, key=lambda call: (call.name == RESET_STATS, call.span))
         place = min(places, key=lambda call: call.span)
         idle, used = reported.pop(), worked.pop()
         yield self.finding(
@@ -113,12 +113,11 @@ class MemoryOfAnotherGpu(Rule):
         memory_reports.renumber(editor, finding)
 
 
-def _numbers(program: Program, name: str, *others: str) -> dict[Call, int]:
+def _numbers(program: Program, *names: str) -> dict[Call, int]:
     """Return the calls that name a GPU, one for each place, with its number; none if a device isn't known."""
-    keyword = others[0] if name == _PLACE else "device"
     found: dict[Span, tuple[Call, int]] = {}
-    for call in program.calls(name, *(others if name != _PLACE else ())):
-        given = call.value(0, keyword)
+    for call in program.calls(*names):
+        given = call.value(0, "device_name" if call.name == _PLACE else "device")
         number = logical_gpu(given.value) if isinstance(given, Const) else None
         if number is None:
             if isinstance(given, Const) and "CPU" in str(given.value).upper():
@@ -167,7 +166,7 @@ def _works_elsewhere(program: Program, places: dict[Call, int]) -> bool:
     for call in program.calls():
         if call.name.startswith(_ELSEWHERE):
             return True
-        if call.name in (_PLACE, *_REPORTS) or call.name.startswith(_NO_WORK):
+        if call.name in (_PLACE, *MEMORY_CALLS) or call.name.startswith(_NO_WORK):
             continue
         if effect(call.name, program.target) not in (Effect.STARTS, None):
             continue

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 _NO_NODES = frozenset(
     {
@@ -61,6 +62,16 @@ def nodes(tree: ast.AST) -> list[ast.AST]:
             elif child is not None:
                 add(child)
     return found
+
+
+def scope_nodes(scope: ast.AST) -> Iterator[ast.AST]:
+    """Yield the nodes of a function, a loop or a module, but for what is in the functions and classes in it."""
+    pending = list(ast.iter_child_nodes(scope))
+    while pending:
+        node = pending.pop()
+        yield node
+        if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)):
+            pending.extend(ast.iter_child_nodes(node))
 
 
 def unparsed(node: ast.AST) -> str:

@@ -8,7 +8,7 @@ from tfmemlint.intents.model import StatedIntent, number_of
 from tfmemlint.interpreter.program import Call, EnvWrite, Event, ItemLookup, ProtoMade, SessionMade, Store
 from tfmemlint.interpreter.values import EACH, Const, Limit, Seq, Value
 from tfmemlint.knowledge import environment, purposes
-from tfmemlint.knowledge.functions import LOGICAL_CONFIGURATION, SET_GROWTH, SET_LOGICAL, SET_VISIBLE
+from tfmemlint.knowledge.functions import LOGICAL_CONFIGURATION, MEMORY_REPORTS, SET_GROWTH, SET_LOGICAL, SET_VISIBLE
 from tfmemlint.knowledge.variables import wants_growth
 from tfmemlint.model.finding import Span
 from tfmemlint.model.intent import Intent, Purpose
@@ -22,9 +22,6 @@ from tfmemlint.rulekit.explain import (
     read_made_up,
     visible_intent,
 )
-
-REPORTS = ("tf.config.experimental.get_memory_info", "tf.config.experimental.get_memory_usage")
-"""The functions that really report the memory in use."""
 
 SHARE = "gpu_options.per_process_gpu_memory_fraction"
 """The option of a session that sets the share of the memory."""
@@ -80,7 +77,7 @@ def _of_call(call: Call, entry: str) -> Iterator[StatedIntent]:
         yield _make(call, entry, intent, "dropped", call.name, call.text, EACH, sizes)
     elif call.name in SET_VISIBLE and call.value(1, "device_type") != Const("CPU"):
         yield _make(call, entry, visible_intent(call), "call", call.name, call.text)
-    elif call.name in REPORTS:
+    elif call.name in MEMORY_REPORTS:
         words = device_words(device.value, device.text) if device is not None else ""
         yield _make(call, entry, Intent(Purpose.REPORT, words, "current"), "report", call.name, call.text, gpu)
     else:
@@ -155,7 +152,7 @@ def _of_store(store: Store, entry: str) -> Iterator[StatedIntent]:
 def _of_item(item: ItemLookup, entry: str) -> Iterator[StatedIntent]:
     key = item.key.value if isinstance(item.key, Const) else None
     report = purposes.KEYS.get(key) if isinstance(key, str) else None
-    real = {"current", "peak"} if item.of in REPORTS else {"device_name", "compute_capability"}
+    real = {"current", "peak"} if item.of in MEMORY_REPORTS else {"device_name", "compute_capability"}
     if report is None or key in real or item.call is None:
         return
     device = item.call.arg(0, "device")

@@ -42,6 +42,13 @@ def meant_type(text: str) -> str:
 
 
 LIST_LOGICAL = ("tf.config.list_logical_devices", "tf.config.experimental.list_logical_devices")
+MEMORY_INFO = "tf.config.experimental.get_memory_info"
+MEMORY_REPORTS = (MEMORY_INFO, "tf.config.experimental.get_memory_usage")
+"""The functions that report the memory in use of a GPU."""
+RESET_STATS = "tf.config.experimental.reset_memory_stats"
+MEMORY_CALLS = (*MEMORY_REPORTS, RESET_STATS)
+NAMING_A_GPU = frozenset({"device", "OneDeviceStrategy", "get_memory_info", "reset_memory_stats", "get_memory_usage"})
+"""The last names of functions that take the name of a logical device."""
 LIST_LOCAL = "tf.python.client.device_lib.list_local_devices"
 SESSIONS = frozenset(
     f"{prefix}{name}"

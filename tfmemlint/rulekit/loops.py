@@ -10,6 +10,7 @@ import ast
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
+from tfmemlint.facts.tree_walk import scope_nodes
 from tfmemlint.model.records import dataclass
 from tfmemlint.rulekit.loop_conditions import holds_often, names_in
 
@@ -223,7 +224,7 @@ def _with_sources(wanted: frozenset[str], around: ast.AST) -> frozenset[str]:
 
 def _is_often(level: _Level, loop: ast.AST, sources: frozenset[str], tests: Sequence[ast.expr]) -> bool:
     """True if a loop comes to the call in more than one pass, and nothing unknown happens in between."""
-    nodes = list(_own_nodes(loop))
+    nodes = list(scope_nodes(loop))
     if any(isinstance(node, _ENDS) for node in nodes) or not _is_plain(level, loop):
         return False
     changing = _variables(loop) | _changed(nodes) | sources
@@ -253,16 +254,6 @@ def _test_around(level: _Level, node: ast.AST, loop: ast.AST) -> ast.expr | None
     return tests[0] if len(tests) == 1 else None
 
 
-def _own_nodes(around: ast.AST) -> Iterator[ast.AST]:
-    """Yield the nodes of a loop or a function, but for the functions and classes that are defined in it."""
-    pending = list(ast.iter_child_nodes(around))
-    while pending:
-        node = pending.pop()
-        yield node
-        if not isinstance(node, (*_FUNCTIONS, ast.ClassDef)):
-            pending.extend(ast.iter_child_nodes(node))
-
-
 def _changed(nodes: Sequence[ast.AST]) -> frozenset[str]:
     """Return the names that statements bind, and those of objects of which they set or call something."""
     found: set[str] = set()
@@ -282,7 +273,7 @@ def _changed(nodes: Sequence[ast.AST]) -> frozenset[str]:
 def _is_plain(level: _Level, around: ast.AST) -> bool:
     """True if a loop or a function calls nothing but what is known, and starts no process."""
     defined = {node.name for node in ast.walk(level.unit.tree) if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
-    for node in _own_nodes(around):
+    for node in scope_nodes(around):
         if not isinstance(node, ast.Call) or node is level.node:
             continue
         match node.func:
@@ -300,13 +291,13 @@ def _is_passed_often(level: _Level, function: Function, wanted: frozenset[str]) 
     tests = [above.test for above, _ in level.around(level.node) if isinstance(above, (ast.If, ast.IfExp))]
     tests += [
         above.test
-        for node in _own_nodes(function)
+        for node in scope_nodes(function)
         if isinstance(node, ast.Return) and _is_before(node, level)
         for above, _ in level.around(node)
         if isinstance(above, ast.If)
     ]
     handled = any(isinstance(above, (ast.ExceptHandler, ast.Match)) for above, _ in level.around(level.node))
-    changing = wanted | _changed(list(_own_nodes(function)))
+    changing = wanted | _changed(list(scope_nodes(function)))
     return not handled and all(holds_often(test, changing, wanted, level.unit.tree) for test in tests)
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from tfmemlint.interpreter.program import Call, EnvWrite
 from tfmemlint.interpreter.state import Tri
 from tfmemlint.interpreter.values import Const
-from tfmemlint.knowledge.functions import SET_VISIBLE
+from tfmemlint.knowledge.functions import NAMING_A_GPU, SET_VISIBLE
 from tfmemlint.knowledge.variables import VISIBLE
 from tfmemlint.rulekit.gpu_listings import listings_of
 
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 _ONE_NUMBER = re.compile(r"str\(([A-Za-z_][\w.]{0,60})\)\Z|f(['\"])\{([A-Za-z_][\w.]{0,60})\}\2\Z")
 _NUMBER = re.compile(r"[A-Za-z_][\w.]{0,60}")
 _SHOWS = "set_visible_devices"
-_NAMING = frozenset({"device", "OneDeviceStrategy", "get_memory_info", "reset_memory_stats", "get_memory_usage"})
 _GPU = re.compile(r"/?(?:device:)?gpu:", re.IGNORECASE)
 
 
@@ -61,7 +60,7 @@ def _use_of_number(node: ast.AST, listings: frozenset[str]) -> tuple[ast.expr | 
     match node:
         case ast.Subscript(ast.Name(name), number) if name in listings:
             return node, ast.unparse(number)
-        case ast.Call(ast.Attribute(attr=function), [ast.JoinedStr() as text, *_]) if function in _NAMING:
+        case ast.Call(ast.Attribute(attr=function), [ast.JoinedStr() as text, *_]) if function in NAMING_A_GPU:
             match text.values:
                 case [ast.Constant(str() as before), ast.FormattedValue(number)] if _GPU.fullmatch(before):
                     return text, ast.unparse(number)

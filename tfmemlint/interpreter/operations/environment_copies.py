@@ -54,8 +54,8 @@ def report_unpassed(context: Context, name: str, keywords: dict[str, Value], nod
 def _report_made_elsewhere(context: Context, node: ast.Call, around: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
     """Report the variables of a copy that another function makes for this one, which gives it to nothing."""
     known = {(event.name, event.span) for event in context.events if isinstance(event, EnvLost)}
-    for copied, call in _made_by_calls(around):
-        maker = context.last_values.get(id(call.func))
+    for copied, call in _bound_once(around):
+        maker = context.last_values.get(id(call.func)) if isinstance(call, ast.Call) else None
         if not isinstance(maker, Function) or isinstance(maker.node, ast.Lambda):
             continue
         returned = {
@@ -89,19 +89,6 @@ def _report_made_elsewhere(context: Context, node: ast.Call, around: ast.Functio
                         **event_fields(context, node) | {"span": context.span(call)},
                     )
                 )
-
-
-def _made_by_calls(function: ast.AST) -> Iterator[tuple[str, ast.Call]]:
-    """Yield the names that a function binds once, to what a call returns."""
-    bound = Counter(
-        each.id for each in ast.walk(function) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)
-    )
-    for each in ast.walk(function):
-        match each:
-            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call() as call) if bound[name] == 1:
-                yield name, call
-            case _:
-                pass
 
 
 def _report_left_out(context: Context, given: Value, node: ast.Call, around: ast.AST) -> None:
@@ -168,16 +155,24 @@ def _emit(context: Context, key: ast.Constant, value: ast.expr, copied: str, nod
 
 def _copies(function: ast.AST) -> Iterator[str]:
     """Yield the names that a function binds once, to a copy of the environment."""
-    bound: dict[str, int] = {}
-    found = []
+    yield from (name for name, value in _bound_once(function) if _is_copy(value))
+
+
+def _bound_once(function: ast.AST) -> Iterator[tuple[str, ast.expr]]:
+    """Yield the names that a function binds once, and are its own, with what is assigned to them."""
+    bound: Counter[str] = Counter()
+    found: list[tuple[str, ast.expr]] = []
     for each in ast.walk(function):
-        if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store):
-            bound[each.id] = bound.get(each.id, 0) + 1
-        if isinstance(each, ast.Assign) and len(each.targets) == 1 and isinstance(each.targets[0], ast.Name):
-            found += [each.targets[0].id] if _is_copy(each.value) else []
-        if isinstance(each, (ast.Global, ast.Nonlocal)):
-            bound.update(dict.fromkeys(each.names, 2))
-    yield from (name for name in found if bound[name] == 1)
+        match each:
+            case ast.Name(id=name, ctx=ast.Store()):
+                bound[name] += 1
+            case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                found.append((name, value))
+            case ast.Global(names=names) | ast.Nonlocal(names=names):
+                bound.update(names * 2)
+            case _:
+                pass
+    yield from ((name, value) for name, value in found if bound[name] == 1)
 
 
 def _is_copy(value: ast.expr) -> bool:
