@@ -226,4 +226,26 @@ CLAIMS: dict[str, Scenario] = {
         says="the peak right after its reset is the memory in use",
         claim="TFM607",
     ),
+    "memory_of_two_gpus": Scenario(
+        "take(20, '/GPU:1')\ninfo = config.experimental.get_memory_info\nvalue = [info('GPU:0'), info('GPU:1')]",
+        lambda out: out.value[0]["peak"] == 0 and out.value[1]["current"] >= 20 * MIB,
+        machine={"gpus": 2},
+        says="the figures of a GPU without work stay at 0",
+        claim="TFM608",
+    ),
+    "session_behind_a_server": Scenario(
+        "server = tf.compat.v1.train.Server({'local': ['localhost:0']}, start=False)\n"
+        "v1(tf.compat.v1.GPUOptions(per_process_gpu_memory_fraction=0.2))",
+        lambda out: out.mib() == [FREE - out.reserve],
+        says="a server makes the GPU devices, and the options of a session behind it are ignored",
+        claim="TFM405",
+    ),
+    "server_with_options": Scenario(
+        "options = tf.compat.v1.GPUOptions(per_process_gpu_memory_fraction=0.2)\n"
+        "proto = tf.compat.v1.ConfigProto(gpu_options=options)\n"
+        "server = tf.compat.v1.train.Server({'local': ['localhost:0']}, config=proto)\nv1(None)",
+        lambda out: 0 < out.mib()[0] < CARD * 0.21,
+        says="the GPU devices that a server makes have its options",
+        claim="TFM405",
+    ),
 }

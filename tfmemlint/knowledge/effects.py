@@ -138,7 +138,8 @@ _ALLOCATES = frozenset(
 """Observed in the allocator's own log with a simulated driver (a session and ``device_lib`` on six releases, both
 functions of ``tf.test`` on 2.21). ``get_session`` creates such a session if there is none; that of
 ``tensorflow.python.keras`` is the same function on 1.15.5, and its own, with the same result, on 2.21. A ``Server``
-makes the devices even with ``start=False``, with the options of its own ``config`` (2.21)."""
+makes the devices even with ``start=False``, with the options of its own ``config`` (2.21). That they are its own, and
+not those that a session asks for, was seen of CPUs on 1.15.5 as well."""
 
 
 _LAYERS = """
