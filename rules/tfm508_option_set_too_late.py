@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 import re
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from tfmemlint.facts.syntax import assigned_names
 from tfmemlint.interpreter.program import LateOption
 from tfmemlint.model.finding import Finding, Severity
 from tfmemlint.rulekit.explain import in_line, options_intent, plain_options, short
@@ -106,19 +107,27 @@ def _with_its_condition(editor: Editor, late: Statement, session: Statement) -> 
 
 
 def _refuse_what_comes_between(editor: Editor, session: Statement, moved: Statement) -> None:
-    """Refuse to move a statement above what binds a name that it needs.
+    """Refuse to move a statement above what it may need.
 
     Raises:
-        Withheld: from the session on, something binds one.
+        Withheld: from the session on, something gives a value to a name or an attribute that it reads; or it calls
+            something, which may depend on all that is done there.
     """
     statements = list(getattr(editor.parent(session), "body", ()))
-    passed = statements[statements.index(session) : statements.index(moved)]
-    bound = {name for statement in passed for name in _names(editor, statement, ast.Store)}
-    needed = bound & _names(editor, moved, ast.Load)
+    passed = _nodes(editor, statements[statements.index(session) : statements.index(moved)])
+    needing = _nodes(editor, [moved])
+    bound = assigned_names(passed) | {
+        node.attr for node in passed if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)
+    }
+    read = {node.id for node in needing if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
+    read |= {node.attr for node in needing if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load)}
+    needed = bound & read
     if needed:
         raise editor.Withheld(f"{min(needed)} is only there when the session is made")
+    if any(isinstance(node, (ast.Call, ast.Await, ast.Subscript)) for node in needing):
+        raise editor.Withheld("what it is set to may depend on what comes before it")
 
 
-def _names(editor: Editor, statement: Statement, use: type[ast.expr_context]) -> set[str]:
-    tree = ast.parse(textwrap.dedent(editor.module.code_for_node(statement)))
-    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, use)}
+def _nodes(editor: Editor, statements: Sequence[Statement]) -> list[ast.AST]:
+    code = "".join(textwrap.dedent(editor.module.code_for_node(statement)) for statement in statements)
+    return list(ast.walk(ast.parse(code)))

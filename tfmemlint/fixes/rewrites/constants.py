@@ -1,4 +1,4 @@
-"""The literal behind a name: a constant of the module that is bound once."""
+"""The literal behind the name of a device: a constant of the module that is bound once."""
 
 from __future__ import annotations
 
@@ -7,16 +7,21 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from tfmemlint.facts.syntax import dotted, talks
 from tfmemlint.fixes.concrete_tree import syntax_nodes
+from tfmemlint.knowledge.functions import NAMING_A_GPU
 
 if TYPE_CHECKING:
     from tfmemlint.fixes.editor import Editor
 
 
-def literal_behind(editor: Editor, node: cst.CSTNode, value: object) -> cst.SimpleString | None:
-    """Return the string ``value`` that a statement of the module gives to the name ``node``; None if there is none, or
-    if anything else in the file may bind that name."""
-    if not isinstance(node, cst.Name) or _bindings(editor.text, node.value) != 1:
+def device_literal(editor: Editor, node: cst.CSTNode, value: object) -> cst.SimpleString | None:
+    """Return the string ``value`` that a statement of the module gives to ``node``, the name of a device.
+
+    None if there is none, if anything else in the file may bind that name, or if it is used for more than to name the
+    device to TensorFlow, and to print it.
+    """
+    if not isinstance(node, cst.Name) or _bindings(editor.text, node.value) != 1 or _has_uses(editor.text, node.value):
         return None
     for line in editor.module.body:
         for statement in line.body if isinstance(line, cst.SimpleStatementLine) else ():
@@ -24,6 +29,20 @@ def literal_behind(editor: Editor, node: cst.CSTNode, value: object) -> cst.Simp
             if isinstance(given, cst.SimpleString):
                 return given if given.evaluated_value == value else None
     return None
+
+
+def _has_uses(text: str, name: str) -> bool:
+    """Return True if a name is used for more than to name a device to TensorFlow, and to print it."""
+    harmless: set[int] = set()
+    for node in syntax_nodes(text):
+        if isinstance(node, ast.Call) and dotted(node.func).rpartition(".")[2] in NAMING_A_GPU:
+            harmless |= {id(part) for part in (*node.args, *(keyword.value for keyword in node.keywords))}
+        elif isinstance(node, ast.Expr) and talks(node.value):
+            harmless |= {id(part) for part in ast.walk(node)}
+    return any(
+        isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id == name and id(node) not in harmless
+        for node in syntax_nodes(text)
+    )
 
 
 def _given(statement: cst.BaseSmallStatement, name: str) -> cst.BaseExpression | None:

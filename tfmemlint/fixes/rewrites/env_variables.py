@@ -9,9 +9,10 @@ import libcst as cst
 from libcst import matchers
 
 from tfmemlint.fixes.call_context import own_statement, set_applicability
-from tfmemlint.fixes.rewrites.constants import literal_behind
+from tfmemlint.fixes.rewrites.constants import device_literal
 from tfmemlint.fixes.text_editor import TextEditor, WrittenItem
 from tfmemlint.fixes.unused_imports import drop_imports
+from tfmemlint.fixes.users import other_user
 from tfmemlint.fixes.withheld import Withheld
 from tfmemlint.model.finding import Finding, Span
 
@@ -203,7 +204,11 @@ def renumber_gpu(editor: Editor, finding: Finding) -> None:
         editor.replace(node, editor.quoted(f"{str(details['text']).rpartition(':')[0]}:{details['meant']}"))
     elif details["text"]:
         text = str(details["text"])
-        old = literal_behind(editor, node, text) or literal(editor, finding.span, text)
+        old = device_literal(editor, node, text)
+        if old is None:
+            old = literal(editor, finding.span, text)
+        elif user := other_user(finding.path, editor.code(node)):
+            raise Withheld(f"{user} may use {editor.code(node)} from here")
         editor.replace(old, string(old, f"{text.rpartition(':')[0]}:{details['meant']}"))
     elif isinstance(node, cst.Integer) and node.evaluated_value == details["index"]:
         editor.replace(node, str(details["meant"]))

@@ -18,7 +18,7 @@ from tfmemlint.interpreter.values import Amount, Class, Ref, Value
 def visit_return(context: Context, node: ast.Return) -> None:
     value = context.evaluate(node.value)
     if isinstance(value, Amount) and node.value is not None:
-        value = told_by_name(context, node.value, value, context.frame.function)
+        value = told_by_name(context, node.value, value, context.frame.function.rpartition(".")[2])
     if context.state is not None:
         if len([frame for frame in context.frames if frame.call is not None]) == 0:
             # Nobody in sight gets it.
