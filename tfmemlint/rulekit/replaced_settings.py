@@ -14,7 +14,7 @@ _LIST = r"(?:self\.)?_?(?:(?:all|physical|available|tf)_)?(?:gpus|cards|(?:gpu_)
 _LISTING = re.compile(rf"{_LIST}|len\({_LIST}\)(?: *(?:> *[01]|>= *[12]|!= *0))?", re.IGNORECASE)
 """A condition that asks whether there is a GPU, or how many there are."""
 _BINDING = re.compile(r" [\w.]{1,100}(?:@\d{1,9})?[#=]\d")
-"""What follows the text of a condition: which values its names have."""
+"""The first sign that tells which values the names of a condition have; it follows its text."""
 
 
 def are_in_two_cells(cells: Sequence[Cell], earlier: Call, call: Call) -> bool:
