@@ -256,6 +256,10 @@ class ConcreteTree:
                 found.append(child)
         return found
 
+    def statements_within(self, definition: cst.FunctionDef | cst.ClassDef) -> list[Statement]:
+        """Return the statements of a function or class in order; none of one that is written in a single line."""
+        return self.statements(definition.body) if isinstance(definition.body, cst.IndentedBlock) else []
+
     def function_of(self, node: cst.CSTNode) -> cst.CSTNode:
         """Return the function or lambda whose body contains ``node``, or the module."""
         below = node

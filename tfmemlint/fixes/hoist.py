@@ -124,11 +124,14 @@ class Hoist:
         imports: ImportBindings,
         foreign: Callable[[str], ForeignCall | None] = lambda _: None,
         import_prints: Callable[[Statement], bool] | None = None,
+        *,
+        output_may_move: bool = False,
     ) -> None:
         self.tree = tree
         self.imports = imports
         self.foreign = foreign
         self.import_prints = import_prints or _may_print
+        self._output_may_move = output_may_move
         self._names = names_of(tree)
         self.bodies = self._names.bodies
         self.effects = CallEffects({**self._names.nested, **self._names.all_bodies}, self._elsewhere)
@@ -326,7 +329,7 @@ class Hoist:
             raise Withheld(f"{min(shared)} is changed by it, and used in between (line {row[other].row})")
         beside = row[other].node
         printing = row[other].prints or row[other].calls_print or (beside is not None and self.import_prints(beside))
-        if row[index].calls_print and printing:
+        if row[index].calls_print and printing and not self._output_may_move:
             raise Withheld(f"it would print before line {row[other].row} does")
         secret = self.declared & (own.reads | own.binds)
         if secret and any(name not in HARMLESS and name in self.bodies for name in passed.called):

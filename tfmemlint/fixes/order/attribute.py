@@ -52,7 +52,7 @@ def make_cached_property(problem: OrderProblem) -> Iterator[Candidate]:
     editor = problem.editor(file)
     decorator = f"@{editor.add_import('functools')}.cached_property"
     property_ = f"{decorator}\ndef {name}(self):\n    return {value}\n"
-    if all(line is statement for line in _lines(file, function)):
+    if all(line is statement for line in tree.statements_within(function)):
         editor.replace_statement(function, property_)
     else:
         editor.discard(statement)
@@ -80,11 +80,6 @@ def _method(file: CodeFile, statement: Statement) -> tuple[cst.FunctionDef, cst.
     return function, owner
 
 
-def _lines(file: CodeFile, function: cst.FunctionDef) -> list[Statement]:
-    """Return the statements of a function's body."""
-    return file.tree.statements(function.body) if isinstance(function.body, cst.IndentedBlock) else []
-
-
 def _value(file: CodeFile, function: cst.FunctionDef, value: cst.BaseExpression, statement: Statement) -> str:
     """Return the code of a value for another method of the class.
 
@@ -92,7 +87,7 @@ def _value(file: CodeFile, function: cst.FunctionDef, value: cst.BaseExpression,
         Withheld: it needs what only ``__init__`` has.
     """
     tree = file.tree
-    lines = _lines(file, function)
+    lines = tree.statements_within(function)
     if re.search(r"\bself\b|\blambda\b|:=|\bawait\b", tree.code(value)):
         raise Withheld("it needs other attributes")
     own = {each.name.value for each in function.params.params if each.name.value != "self"}

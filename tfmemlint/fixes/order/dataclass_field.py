@@ -59,11 +59,11 @@ def make_field_property(problem: OrderProblem) -> Iterator[Candidate]:
     drop_imports(editor, [field.value, field.annotation], value)
     assert isinstance(owner.body, cst.IndentedBlock)
     lines = tree.statements(owner.body)
-    if statement is lines[-1]:
-        editor.replace_statement(statement, f"\n{text}")
+    if len(lines) == 1:
+        editor.replace_statement(statement, text)
     else:
         editor.discard(statement)
-        editor.insert_after(lines[-1], text, apart=True)
+        editor.insert_after(lines[-2] if statement is lines[-1] else lines[-1], text, apart=True)
     message = f"Make {class_name}.{name} a cached property, made when it is first used"
     yield Candidate({file.path: editor.finish()}, message)
 

@@ -179,7 +179,7 @@ def _check_output(problem: OrderProblem, found: Extracted, place: Statement) -> 
         Withheld: the order of what is printed would change.
     """
     entry = found.file.hoist.entry_of(None, def_use_of(found.body), 0)
-    if not (entry.prints or entry.calls_print):
+    if problem.files.output_may_move or not (entry.prints or entry.calls_print):
         return
     file = problem.file
     block = file.tree.statements(file.tree.block_of(place))
@@ -356,7 +356,7 @@ def _assigned(file: CodeFile, before: Sequence[Statement], target: str) -> str |
 
 def _used_elsewhere(file: CodeFile, function: cst.FunctionDef, without: Sequence[Statement]) -> set[str]:
     names = DefUse()
-    for line in file.tree.statements(function.body) if isinstance(function.body, cst.IndentedBlock) else []:
+    for line in file.tree.statements_within(function):
         if line not in without:
             names.reads |= file.hoist.read(line).reads
     return names.reads

@@ -30,6 +30,13 @@ _SPEAKING = """
 """
 _SPEAKS = frozenset(_SPEAKING.split())
 """Last names of calls that are seen or felt outside of the module."""
+_OUTPUT = frozenset(["print", "open", "write", "info", "warning", "error", "debug", "exception"])
+"""Those of them that only say or keep something: it matters little in which order."""
+
+
+_SETS_ENVIRONMENT = re.compile(
+    r"environ\s*\[[^\]\n]*\]\s*=(?!=)|environ\.(?:setdefault|update|pop|clear)\b|\b(?:putenv|unsetenv|load_dotenv)\b"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +65,7 @@ class CodeFile:
             self.imports,
             self.files.foreign_of(self.path),
             lambda statement: self.files.import_speaks(self.path, statement),
+            output_may_move=self.files.output_may_move,
         )
 
     @cached_property
@@ -115,12 +123,14 @@ class Files:
         search: where the program finds its modules; None for a file on its own.
         name_of: returns the name in reports of the file at a path.
         line_length_of: returns how many characters a line of a file may have; None if nothing says it.
+        output_may_move: what is printed, logged or written to files may come in another order.
     """
 
     read: Callable[[str], Source | None]
     search: SearchPath | None = None
     name_of: Callable[[str], str] = str
     line_length_of: Callable[[str], int | None] = lambda _: None
+    output_may_move: bool = False
     _known: dict[str, CodeFile] = field(default_factory=dict)
     _asked: set[Target] = field(default_factory=set)
 
@@ -132,9 +142,13 @@ class Files:
             return source.replace_text(texts[path]) if source is not None and path in texts else source
 
         known = {path: file for path, file in self._known.items() if path not in texts}
-        changed = Files(read, self.search, self.name_of, self.line_length_of)
+        changed = Files(read, self.search, self.name_of, self.line_length_of, self.output_may_move)
         changed._known = known
         return changed
+
+    def letting_output_move(self) -> Files:
+        """Return the same files, for changes after which output comes in another order."""
+        return Files(self.read, self.search, self.name_of, self.line_length_of, output_may_move=True)
 
     def get(self, path: str) -> CodeFile:
         """Return a file.
@@ -220,7 +234,7 @@ class Files:
         )
         if cls is None or cls.bases or cls.keywords or cls.decorators:
             return None
-        inside = file.tree.statements(cls.body) if isinstance(cls.body, cst.IndentedBlock) else []
+        inside = file.tree.statements_within(cls)
         made = {line.name.value for line in inside if isinstance(line, cst.FunctionDef)}
         if "__new__" in made:
             return None
@@ -328,8 +342,12 @@ class Files:
         """True if an import runs something in modules of the program that prints, or uses files or the environment."""
         return any(self.module_speaks(module) for module, _ in self._imported(path, statement))
 
+    @property
+    def _speaks(self) -> frozenset[str]:
+        return _SPEAKS - _OUTPUT if self.output_may_move else _SPEAKS
+
     def module_speaks(self, module: str) -> bool:
-        """True if the import of a module prints, or uses files or the environment."""
+        """True if the import of a module prints, or uses files or the environment; not output that may move."""
         return bool(self._module_does(module, frozenset(), only_heard=True))
 
     def _module_does(self, module: str, seen: frozenset[str], *, only_heard: bool = False) -> str:
@@ -357,8 +375,12 @@ class Files:
                     names = file.hoist.read(statement)
                     if only_heard:
                         entry = file.hoist.entry_of(None, names.copy(), 0)
-                        heard = _SPEAKS.intersection(name.rpartition(".")[2] for name in names.called)
-                        if heard or entry.calls_print or entry.names.environment:
+                        heard = self._speaks.intersection(name.rpartition(".")[2] for name in names.called)
+                        speaks = entry.calls_print and not self.output_may_move
+                        environment = entry.names.environment and (
+                            not self.output_may_move or _SETS_ENVIRONMENT.search(file.source.text)
+                        )
+                        if heard or speaks or environment:
                             return min(heard, default="print")
                         continue
                     found = file.hoist.unrelated_call(names, allow_pure=True) or names.leaves

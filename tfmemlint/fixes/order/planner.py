@@ -8,6 +8,7 @@ from __future__ import annotations
 import dataclasses
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import field
 
 from tfmemlint.fixes.edits import difference
 from tfmemlint.fixes.order.files import Files
@@ -89,12 +90,18 @@ def repair(finding: Finding, before: Sequence[Finding], workspace: Workspace) ->
 
 @dataclass
 class _Run:
-    """The attempts to repair one finding; ``refused``: why a file that some attempt changes may not be changed."""
+    """The attempts to repair one finding.
+
+    Attributes:
+        refused: why a file that some attempt changes may not be changed.
+        _failed: the changes that did not work, each analyzed once.
+    """
 
     finding: Finding
     before: Sequence[Finding]
     workspace: Workspace
     refused: str = ""
+    _failed: set[frozenset[tuple[str, str]]] = field(default_factory=set)
 
     def try_plan(self, plan: Plan) -> Repair | str:
         """Return the repair that a plan finds, or why it finds none."""
@@ -110,11 +117,16 @@ class _Run:
     ) -> Repair | str:
         """Apply strategies one after the other, the last to each statement that starts the runtime too early."""
         strategy, *following = plan.steps
-        files = self.workspace.files.with_texts(texts) if texts else self.workspace.files
+        files = self.workspace.files.letting_output_move() if plan.moves_output else self.workspace.files
+        files = files.with_texts(texts) if texts else files
         problem = OrderProblem(finding, files, self.workspace.release)
         reason = ""
         for candidate in strategy(problem):
             changed = {**texts, **candidate.texts}
+            if not following and not plan.repeats:
+                if frozenset(changed.items()) in self._failed:
+                    continue
+                self._failed.add(frozenset(changed.items()))
             refused = next((why for path in candidate.texts if (why := self.workspace.refuse(path))), "")
             if refused or any(unresolved_names(files, path, text) for path, text in candidate.texts.items()):
                 self.refused = self.refused or refused
@@ -131,11 +143,13 @@ class _Run:
                 if not self.workspace.spares(changed):
                     reason = reason or f"programs in which {self.finding.path} is right would lose the configuration"
                     continue
+                if plan.moves_output:
+                    words.append("what is printed or written comes in another order then")
                 return Repair(self._with_fix(changed, words), changed, after)
             again = self._next(finding, after, files.with_texts(candidate.texts))
             if again is None or not left or not (following or (plan.repeats and _progress(finding, again))):
                 continue
-            rest = Plan(tuple(following), plan.repeats) if following else plan
+            rest = dataclasses.replace(plan, steps=tuple(following)) if following else plan
             further = self._chain(rest, again, changed, words, left - 1)
             if isinstance(further, Repair):
                 return further

@@ -12,6 +12,7 @@ from tfmemlint.fixes.order.defaults import take_out_of_definition
 from tfmemlint.fixes.order.defer_import import defer_import
 from tfmemlint.fixes.order.environment import force_growth
 from tfmemlint.fixes.order.extract import extract, extract_all, extract_further_up
+from tfmemlint.fixes.order.into_constructor import move_into_constructor
 from tfmemlint.fixes.order.leave_block import leave_block
 from tfmemlint.fixes.order.leave_fixture import leave_fixture
 from tfmemlint.fixes.order.module_constant import make_function
@@ -54,11 +55,13 @@ class Plan:
         steps: what the first proposes is the problem of the next.
         repeats: the last is applied to each statement in turn that starts the runtime too early.
         last_resort: it is not tried where a better plan needs files that may not be changed.
+        moves_output: what is printed, logged or written to files may come in another order afterwards.
     """
 
     steps: tuple[Strategy, ...]
     repeats: bool = False
     last_resort: bool = False
+    moves_output: bool = False
 
 
 PLANS = (
@@ -69,11 +72,17 @@ PLANS = (
     Plan((leave_block,)),
     Plan((leave_fixture,)),
     Plan((take_out_of_definition,), repeats=True),
+    Plan((move_into_constructor,)),
     Plan((extract,)),
     Plan((change_starter,), repeats=True),
     Plan((extract_all,)),
     Plan((extract_further_up,)),
     Plan((set_visible_devices,)),
+    Plan((move_in_scope,), moves_output=True),
+    Plan((move_to_top_level,), moves_output=True),
+    Plan((move_into_constructor,), moves_output=True),
+    Plan((extract,), moves_output=True),
+    Plan((change_starter,), repeats=True, moves_output=True),
     Plan((configure_at_start,), last_resort=True),
     Plan((force_growth,), last_resort=True),
 )

@@ -20,11 +20,17 @@ _KEYWORDS_FOLLOW = frozenset({"KW_ONLY", "dataclasses.KW_ONLY"})
 
 
 class Described:
-    """One field of a dataclass: how it is made if it isn't given, and whether it can be given."""
+    """One field of a dataclass: how it is made if it isn't given, and whether it can be given.
 
-    __slots__ = ("default", "factory", "init", "keyword_only", "of_init")
+    ``owner`` is the class that has it, ``written`` the code of its value.
+    """
 
-    def __init__(self, value: Value | None, *, of_init: bool, keyword_only: bool) -> None:
+    __slots__ = ("default", "factory", "init", "keyword_only", "of_init", "owner", "written")
+
+    def __init__(
+        self, value: Value | None, owner: Class, written: ast.expr | None, *, of_init: bool, keyword_only: bool
+    ) -> None:
+        self.owner, self.written = owner, written
         field = value if isinstance(value, Field) else Field(default=value)
         self.default, self.factory, self.init, self.of_init = field.default, field.factory, field.init, of_init
         self.keyword_only = keyword_only if field.keyword_only is None else field.keyword_only
@@ -48,7 +54,8 @@ def dataclass_fields(cls: Class) -> dict[str, Described]:
             elif kind not in _OF_CLASS:
                 name = part.target.id
                 value = ancestor.members.get(name) if part.value is not None else None
-                found[name] = Described(value, of_init=kind in _FOR_INIT, keyword_only=keywords_follow)
+                of_init = kind in _FOR_INIT
+                found[name] = Described(value, ancestor, part.value, of_init=of_init, keyword_only=keywords_follow)
     return found
 
 

@@ -22,7 +22,7 @@ from tfmemlint.interpreter.operations.dataclass_fields import (
     mark_options,
 )
 from tfmemlint.interpreter.operations.paths import doubtful, merge, snapshot
-from tfmemlint.interpreter.values import UNKNOWN, Class, Dict, Function, Instance, Seq, Value
+from tfmemlint.interpreter.values import UNKNOWN, Class, Dict, Function, Instance, Ref, Seq, Value
 from tfmemlint.model.finding import Step
 
 _INIT = ast.parse("def __init__(self): ...").body[0]
@@ -104,8 +104,21 @@ def _fill(
 
 def _made_of(context: Context, field: Described, node: ast.AST) -> Value:
     if field.factory is not None:
-        return context.call(field.factory, [], {}, node)
+        return _call_factory(context, field, field.factory, node)
     return UNKNOWN if field.default is None else field.default
+
+
+def _call_factory(context: Context, field: Described, factory: Value, node: ast.AST) -> Value:
+    """Call the factory of a field; one of a library does what it does where the field is written."""
+    unit, written = field.owner.scope.unit, field.written
+    factories = [each.value for each in getattr(written, "keywords", ()) if each.arg == "default_factory"]
+    if unit is None or not factories or not isinstance(factory, Ref):
+        return context.call(factory, [], {}, node)
+    here, context.unit = context.unit, unit
+    try:
+        return context.call(factory, [], {}, factories[0])
+    finally:
+        context.unit = here
 
 
 def _perhaps_made(context: Context, field: Described, node: ast.AST) -> Value:
@@ -113,7 +126,7 @@ def _perhaps_made(context: Context, field: Described, node: ast.AST) -> Value:
     if field.factory is not None:
         before = snapshot(context)
         with doubtful(context):
-            context.call(field.factory, [], {}, node)
+            _call_factory(context, field, field.factory, node)
         merge(context, before)
     return UNKNOWN
 
