@@ -93,14 +93,23 @@ def files_around(
             above.pop()
         project = above[-1].inner(root, roots[root]) if above else None
         if project is None:
-            walked = walk([os.path.relpath(root)], Choice(kinds=(PYTHON, NOTEBOOKS)))
-            files = sorted(map(os.path.normpath, walked.files))
-            project = _Project(root, files, sorted(map(os.path.normpath, walked.links)))
+            project = _Project(root, *_walked(root))
         if len(project.files) <= LARGEST_PROJECT:
             found.update(project.files)
         if not above or project is not above[-1]:
             above.append(project)
     return found
+
+
+def files_of_project(root: str) -> list[str]:
+    """Return the Python files and notebooks below the root of a project, sorted."""
+    return _walked(root)[0]
+
+
+def _walked(root: str) -> tuple[list[str], list[str]]:
+    """Return the files below a directory, and the links to directories that are not followed."""
+    walked = walk([os.path.relpath(root)], Choice(kinds=(PYTHON, NOTEBOOKS)))
+    return sorted(map(os.path.normpath, walked.files)), sorted(map(os.path.normpath, walked.links))
 
 
 def _below(place: str, paths: Sequence[str]) -> Sequence[str]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from tfmemlint.engine.entry_points import entry_at
 from tfmemlint.engine.entry_setup import entry_setup, package_of
+from tfmemlint.engine.project_files import files_of_project
 from tfmemlint.engine.run_rules import run_rules
 from tfmemlint.engine.suppress import dedupe
 from tfmemlint.facts.leading import Leading
@@ -30,7 +31,7 @@ from tfmemlint.project.entries import Entry
 from tfmemlint.project.imports import Imported, scan
 from tfmemlint.project.kinds import Kind
 from tfmemlint.project.listing import Listings, called, graph_name
-from tfmemlint.project.roots import package_root, search_path
+from tfmemlint.project.roots import package_root, project_root, search_path
 from tfmemlint.project.search import SearchPath, locate_relative
 from tfmemlint.sources import Source, Unreadable, decode
 from tfmemlint.sources.line_map import Rows
@@ -177,6 +178,7 @@ def _with_modules(
         return Whole(analyze(source, target, by_itself), rows)
     store = ModuleStore(open_texts=open_texts, arrange=rows.below, listings=listings, shares_summaries=False)
     store.find_leading = lambda: _find_leading(rows.main.path, rows.main.text, search, store)
+    store.find_universe = lambda: files_of_project(project_root(rows.main.path, listings))
     modules = ProgramModules(search, store)
     setup = replace(entry_setup(entry, modules, has_relative_imports=relative), environment=environment)
     program = analyze(source, target, setup)

@@ -25,6 +25,8 @@ def may_configure(text: str) -> bool:
 _WORD = re.compile(r"[^\W\d]\w*")
 _PAIR = re.compile(r"((?<!\w)[^\W\d]\w*|[)\]])[ \t]*\.[ \t]*(?=([^\W\d]\w*))")
 _HEAD = re.compile(r"([ \t]*)(?:async[ \t]+)?(def|class)[ \t]+([^\W\d]\w*)")
+_NAMED = re.compile(r"([^\W\d]\w*)[ \t]*(?::[^=\n]{0,200})?=(?!=)[ \t]*(?![ \t\d\"'-]|None\b|True\b|False\b)")
+"""A name of the top level that gets a value, not a plain constant: a table of classes, another name of a function."""
 _ALIAS = re.compile(r"as(?<!\was)[ \t]+([^\W\d]\w*)")
 """It begins with plain letters, which are looked for much faster than the edge of a word."""
 _DOCSTRING = re.compile(r"\A(?:\s|#[^\n]*\n)*[rRuUbB]?(\"\"\"|''').*?\1", re.DOTALL)
@@ -44,7 +46,7 @@ _GOES_ON = (*_CONTINUES, "else", "elif", "except", "finally")
 
 
 class Piece:
-    """The text of a function, of a class, or of the code outside all of them."""
+    """The text of a function, a class, a named value of the top level, or of the code outside all of them."""
 
     def __init__(self, name: str, text: str, *, method: bool = False) -> None:
         self.name = name
@@ -80,7 +82,7 @@ class Mentions:
 
     @cached_property
     def pieces(self) -> list[Piece]:
-        """The functions and classes of the module."""
+        """The functions and classes of the module, and the named values of its top level."""
         found: list[Piece] = []
         open_: list[tuple[int, int, str, bool, bool]] = []
         for row, line in enumerate(self._lines):
@@ -94,6 +96,8 @@ class Mentions:
             if match is not None:
                 inside_class = bool(open_) and open_[-1][4]
                 open_.append((indent, self._decorated(row, indent), match[3], inside_class, match[2] == "class"))
+            elif not indent and (named := _NAMED.match(line)) is not None:
+                open_.append((0, row, named[1], False, False))
         while open_:
             found.append(self._closed(open_.pop(), len(self._lines)))
         return found
@@ -115,7 +119,7 @@ class Mentions:
 
     @cached_property
     def defined(self) -> frozenset[str]:
-        """The names of its functions and classes."""
+        """The names of its functions, classes and named values."""
         return frozenset(piece.name for piece in self.pieces)
 
     @cached_property

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from typing import TYPE_CHECKING
@@ -37,7 +38,7 @@ class ModuleStore:
         open_texts: the contents of files, by their absolute paths, that are read in place of those on disk: what an
             editor has not saved. They stay from one run to the next.
         arrange: gives the text of a module rows of its own, for a program whose files share one numbering of rows.
-        find_leading: computes `leading` when it is first asked for.
+        find_leading, find_universe: compute `leading`, and `universe`, when these are first asked for.
         listings: the directories that were listed.
         quiet: functions, by the id of each, and whether they neither configure anything nor end the program.
         summaries: the results of importing modules, by where the modules are.
@@ -55,6 +56,7 @@ class ModuleStore:
     open_texts: Mapping[str, bytes] = field(default_factory=dict)
     arrange: Callable[[Source], Source] | None = None
     find_leading: Callable[[], Leading] | None = None
+    find_universe: Callable[[], Collection[str]] | None = None
     listings: Listings = field(default_factory=Listings)
     quiet: dict[int, bool] = field(default_factory=dict)
     summaries: dict[object, ModuleSummary] = field(default_factory=dict)
@@ -66,6 +68,7 @@ class ModuleStore:
     universe: Collection[str] = ()
     digests: dict[str, str] = field(default_factory=dict)
     _leading: Leading | None = None
+    _counts: Counter[str] | None = None
     _names: dict[str, str] = field(default_factory=dict)
     _searches: dict[object, _Search] = field(default_factory=dict)
     _lasting: set[int] = field(default_factory=set)
@@ -97,7 +100,7 @@ class ModuleStore:
         self.shown = {os.path.abspath(path): path for path in paths}
         self.instead, self.listings, self._leading = {}, Listings(), None
         self.quiet, self.summaries, self.contents, self.replays, self.settled_by = {}, {}, {}, {}, {}
-        self.circles, self.universe, self.digests = {}, (), {}
+        self.circles, self.universe, self.digests, self._counts = {}, (), {}, None
         self._parsed, self._mentions, self._names, self._searches = {}, {}, {}, {}
         self._lasting, self._lasting_files = set(), set()
 
@@ -232,6 +235,8 @@ class ModuleStore:
             self.open_texts,
             listings=self.listings,
             circles=self.circles,
+            universe=self.universe,
+            find_universe=self.find_universe,
             _leading=self._leading,
             _parsed={name: module for name, module in self._parsed.items() if name not in instead},
             _mentions={name: mentions for name, mentions in self._mentions.items() if name not in instead},
@@ -240,6 +245,16 @@ class ModuleStore:
     def anew(self) -> ModuleStore:
         """Return a store of the same files, of which nothing is known yet."""
         return ModuleStore(self.shown, self.instead, self.open_texts)
+
+    def count_of(self, name: str) -> int:
+        """Return how many modules and packages of this name are in the projects, in whichever directories."""
+        if self._counts is None:
+            names: Counter[str] = Counter()
+            for path in self.universe or (self.find_universe() if self.find_universe is not None else ()):
+                folder, base = os.path.split(path)
+                names[os.path.basename(folder) if base == "__init__.py" else base.removesuffix(".py")] += 1
+            self._counts = names
+        return self._counts[name]
 
     def set_text(self, source: Source) -> None:
         """Give a file another text from here on: it was fixed."""
@@ -325,6 +340,14 @@ class ProgramModules:
             same = all(self.place(name) == place for name, place in places.items())
             known = self._known.same_places[id(places)] = places, same
         return known[1]
+
+    def is_only(self, name: str) -> bool:
+        """True if no other module of the projects could have the name of this one, which is one of them."""
+        return self.store.count_of(name.partition(".")[0]) == 1
+
+    def would_hide(self, directory: str) -> bool:
+        """True if this directory, searched first, has another module of a name that the program finds."""
+        return self.search.would_hide(directory)
 
     def sets(self, path: str, name: str, lines: Sequence[str]) -> bool:
         """True if a function of the module at ``path`` may configure a GPU, by the names that it mentions."""

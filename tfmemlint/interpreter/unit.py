@@ -176,5 +176,11 @@ class Modules(Protocol):
     def modules_in(self, directory: str) -> list[tuple[str, bool]] | None:
         """Return the names of the modules in a directory, with whether each is a package; None if it is too large."""
 
+    def is_only(self, name: str) -> bool:
+        """True if no other module of the projects could have the name of this one, which is one of them."""
+
+    def would_hide(self, directory: str) -> bool:
+        """True if this directory, searched first, has another module of a name that the program finds."""
+
     def sets(self, path: str, name: str, lines: Sequence[str]) -> bool:
         """True if a function of the module at ``path`` may configure a GPU, by the names that it mentions."""

@@ -125,6 +125,18 @@ class SearchPath:
         self._located[name] = located
         return located
 
+    def would_hide(self, directory: str) -> bool:
+        """True if a directory, searched before all others, has another module of a name that is found without it."""
+        listing = self._listings.of(directory)
+        if not listing.known or listing.compiled:
+            return True
+        names = listing.directories | {name.removesuffix(".py") for name in listing.files if name.endswith(".py")}
+        for name in sorted(names):
+            without, here = self._find(name), self._in((directory,), name)
+            if here is not None and without is not None and here != without and not self._is_empty(here):
+                return True
+        return False
+
     def _find(self, name: str) -> _Found | None:
         if name in self._known:
             return self._known[name]

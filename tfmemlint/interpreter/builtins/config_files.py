@@ -53,8 +53,8 @@ def directory_of(context: Context, call: Invocation) -> Value | None:
 
 @builtin("os.path.abspath", "os.path.realpath", "os.path.normpath", "os.fspath", "os.path.expanduser")
 def same_path(context: Context, call: Invocation) -> Value | None:
-    path = call.values[0] if call.values else None
-    return FilePath(os.path.normpath(path.path), path.anchored) if isinstance(path, FilePath) else None
+    path = as_path(call.values[0]) if call.values else None
+    return FilePath(os.path.normpath(path.path), path.anchored) if path is not None else None
 
 
 @builtin("os.getcwd", "pathlib.Path.cwd")

@@ -6,6 +6,7 @@ import ast
 
 from tfmemlint.facts.names import canonical, is_tensorflow
 from tfmemlint.interpreter.context import Context
+from tfmemlint.interpreter.operations.config_files import as_path, places_of
 from tfmemlint.interpreter.operations.imports import import_module
 from tfmemlint.interpreter.operations.third_party import third_party_import
 from tfmemlint.interpreter.registry import Invocation, builtin
@@ -46,5 +47,9 @@ def import_by_its_name(context: Context, call: Invocation) -> Value | None:
 
 @builtin("sys.path.insert", "site.addsitedir")
 def change_search_path(context: Context, call: Invocation) -> Value | None:
-    context.path_changed = True
+    """Interpret ``sys.path.insert(0, ...)``; a directory of the project makes no difference if it hides nothing."""
+    path = as_path(call.values[1]) if len(call.values) > 1 else None
+    places = places_of(context, path) if path is not None else []
+    if context.modules is None or not places or any(map(context.modules.would_hide, places)):
+        context.path_changed = True
     return Const(None)

@@ -72,7 +72,7 @@ def places_of(context: Context, path: FilePath) -> list[str]:
 
 
 def _is_within(path: str, root: str) -> bool:
-    real, top = os.path.realpath(path), os.path.join(os.path.realpath(root), "")
+    real, top = os.path.join(os.path.realpath(path), ""), os.path.join(os.path.realpath(root), "")
     return real.startswith(top) and NEVER_READ.isdisjoint(real[len(top) :].split(os.sep))
 
 

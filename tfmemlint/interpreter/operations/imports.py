@@ -93,7 +93,7 @@ def _found_module(context: Context, name: str) -> ModuleInstance | Value | None:
     found = context.modules.find(name)
     if found is None:
         return None
-    if context.path_changed or not found.readable:
+    if (context.path_changed and not context.modules.is_only(name)) or not found.readable:
         # Python may well find another module of that name first.
         return UNKNOWN
     if found.text is None:
