@@ -10,7 +10,7 @@ from tfmemlint.interpreter.operations.config_files import as_path, places_of
 from tfmemlint.interpreter.operations.imports import import_module
 from tfmemlint.interpreter.operations.third_party import third_party_import
 from tfmemlint.interpreter.registry import Invocation, builtin
-from tfmemlint.interpreter.values import UNKNOWN, Const, Module, Ref, Value
+from tfmemlint.interpreter.values import UNKNOWN, Const, FileValue, Module, Ref, Value
 
 
 def _import_by_name(
@@ -18,6 +18,8 @@ def _import_by_name(
 ) -> Value:
     """Interpret ``importlib.import_module("core.model")``."""
     wanted, package = values[0], keywords.get("package", values[1] if len(values) > 1 else Const(None))
+    if isinstance(wanted, FileValue) and isinstance(wanted.value, str):
+        wanted = Const(wanted.value)
     if not (isinstance(wanted, Const) and isinstance(wanted.value, str)) or not isinstance(package, Const):
         return UNKNOWN
     full: str = wanted.value

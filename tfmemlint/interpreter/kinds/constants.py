@@ -40,12 +40,16 @@ def attribute_of_constant(context: Context, base: Const, name: str, node: ast.AS
 
 @method(Const)
 def constant_method(context: Context, base: Const, call: MethodCall) -> Value:
-    values, keywords = call.drained_arguments(context)
+    if call.name == "join":
+        # Its generator is gone through once: what it gives a second time is not known.
+        values, keywords, _ = call.arguments(context)
+        for value in values:
+            if context.state is not None:
+                collected(context, value, call.node)
+    else:
+        values, keywords = call.drained_arguments(context)
     if context.state is None:
         return UNKNOWN
-    if call.name == "join":
-        for value in values:
-            collected(context, value, call.node)
     plain = None if keywords else plain_values(values)
     return UNKNOWN if plain is None else fold(lambda: folding.method(base.value, call.name, plain))
 

@@ -18,6 +18,7 @@ from tfmemlint.interpreter.values import (
     Const,
     Dict,
     FileItems,
+    FileValue,
     Function,
     Seq,
     Value,
@@ -36,6 +37,8 @@ def any_function(base: Dict) -> Value:
 
 def _dict_item(context: Context, base: Dict, key: Value, node: ast.expr) -> Value:
     known = key_of(key)
+    if known is NO_KEY and isinstance(key, FileValue) and isinstance(key.value, str):
+        known = key.value if key.value in base.items else NO_KEY
     if known is NO_KEY:
         return any_function(base)
     found = base.items.get(known)

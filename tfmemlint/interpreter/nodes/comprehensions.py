@@ -7,6 +7,7 @@ import re
 
 from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.operations.conditions import decide
+from tfmemlint.interpreter.operations.config_files import listed
 from tfmemlint.interpreter.operations.contents import new_container
 from tfmemlint.interpreter.operations.generators import piece_run_later, yield_value
 from tfmemlint.interpreter.operations.guards import guards_of
@@ -114,7 +115,7 @@ def _comprehended(
         type_, all_of_type = _filtered_type(node, device.type)
         whole = not filters or (device.type is None and all_of_type)
         return Devices(device.kind, type_, whole, names=isinstance(last, DeviceName))
-    source = context.last_values.get(id(node.generators[0].iter))
+    source = listed(context.last_values.get(id(node.generators[0].iter), UNKNOWN))
     if isinstance(source, Devices) and filtered and not values and isinstance(node, ast.ListComp):
         # No device passes the filter.
         return new_container(context, Seq((), "list"))

@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import Any
 
 from tfmemlint.interpreter.context import Context
+from tfmemlint.interpreter.limits import MAX_FILE_ITEMS_UNROLLED
 from tfmemlint.interpreter.operations.contents import new_container
 from tfmemlint.interpreter.values import (
     UNKNOWN,
@@ -171,7 +172,23 @@ def lifted(context: Context, setting: Setting, path: str, name: str = "") -> Val
     """Return what a file has as a value. A dictionary may have other keys in another file."""
     if isinstance(setting.value, dict):
         return new_container(context, Dict(entries(context, setting, path), open=True, file=path))
+    if isinstance(setting.value, tuple):
+        items = tuple(lifted(context, item, path, name) for item in setting.value)
+        source = f"{path}:{setting.row}" if setting.row else path
+        return FileValue("list", "", source, False, path=path, row=setting.row, value=items)
     return file_value(setting, path, name)
+
+
+def listed(value: Value) -> Value:
+    """Return a list of tables or texts that a configuration file has as those; any other value as it is.
+
+    A list of numbers stays what it is: it may be one of GPUs, and another file has others.
+    """
+    items = value.value if isinstance(value, FileValue) else None
+    if not isinstance(items, tuple) or not items or len(items) > MAX_FILE_ITEMS_UNROLLED:
+        return value
+    plain = all(isinstance(item, Dict) or (isinstance(item, FileValue) and item.type == "str") for item in items)
+    return Seq(items, "tuple") if plain else value
 
 
 def entries(context: Context, setting: Setting, path: str) -> dict[Any, Value]:

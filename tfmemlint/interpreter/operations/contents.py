@@ -12,6 +12,7 @@ from dataclasses import replace
 from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.observer import Surrender
 from tfmemlint.interpreter.operations.bindings import note_put
+from tfmemlint.interpreter.operations.paths import doubtful, merge, snapshot
 from tfmemlint.interpreter.operations.side_effects import configures_nothing, havoc, is_side_effect_free
 from tfmemlint.interpreter.values import (
     MOST_OPTIONS,
@@ -194,6 +195,13 @@ def passed_to_unknown(context: Context, value: Value) -> None:
         case Choice(options):
             for option in options:
                 passed_to_unknown(context, option)
+        case Lazy(awaitable=False) if id(value) not in context.started_generators and context.state is not None:
+            # It may go through it, or not.
+            before = snapshot(context)
+            context.started_generators[id(value)] = value
+            with doubtful(context):
+                value.run(lambda item: mark_escaped(context, item))
+            merge(context, before)
         case Lazy():
             havoc(context, value.quiet)
         case Seq() | Dict():

@@ -17,7 +17,7 @@ from tfmemlint.interpreter.limits import (
     MAX_NESTED_SECOND_PASSES,
 )
 from tfmemlint.interpreter.observer import Decision, Reason
-from tfmemlint.interpreter.operations.config_files import lines_of
+from tfmemlint.interpreter.operations.config_files import lines_of, listed
 from tfmemlint.interpreter.operations.exceptions import leave
 from tfmemlint.interpreter.operations.generators import consume, iterate_lazy
 from tfmemlint.interpreter.operations.paths import doubtful, for_each_option, merge, snapshot
@@ -62,7 +62,7 @@ def iterate(
     """Interpret a loop: item by item over known items, otherwise twice, since a second pass can be too late."""
     if context.state is None:
         return
-    iterable = context.current(iterable)
+    iterable = listed(context.current(iterable))
     if isinstance(iterable, FileContent):
         iterable = lines_of(context, iterable)
     if isinstance(iterable, (Instance, Class)):

@@ -20,6 +20,7 @@ from tfmemlint.interpreter.operations.environment_copies import report_unpassed
 from tfmemlint.interpreter.operations.events import emit_call
 from tfmemlint.interpreter.operations.exceptions import leave
 from tfmemlint.interpreter.operations.in_force import late_effect
+from tfmemlint.interpreter.operations.keras_callbacks import run_callbacks
 from tfmemlint.interpreter.operations.library import in_library
 from tfmemlint.interpreter.operations.objects import call_first_special
 from tfmemlint.interpreter.operations.protocols import as_lazy, call_all, call_all_with, is_own, members_of
@@ -231,6 +232,7 @@ def _call_tensorflow(context: Context, call: Invocation) -> Value:
     for value in call.all_values:
         mark_escaped(context, value)
     apply_effect(context, name, node)
+    run_callbacks(context, call)
     return call.made
 
 
