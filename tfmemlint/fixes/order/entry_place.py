@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import libcst as cst
 
 from tfmemlint.fixes.concrete_tree import Statement
@@ -58,6 +60,23 @@ def is_unconditional(problem: OrderProblem) -> None:
                 file, around
             ):
                 raise Withheld(f"{step.path}:{step.span.row} makes its call under a condition")
+
+
+_FLAGS = re.compile(r"\bFLAGS\b")
+_PARSES_FLAGS = re.compile(r"\bFLAGS\s*\(|mark_as_parsed|parse_flags_with_usage|_parse_flags\b")
+
+
+def check_flags(file: CodeFile, place: Statement, code: str) -> None:
+    """Refuse to read flags above the call that parses them.
+
+    Raises:
+        Withheld: the code reads flags, and stands at the top level, above ``app.run(main)``.
+    """
+    if not _FLAGS.search(code) or file.tree.function_of(place) is not file.tree.module:
+        return
+    lines = file.source.text.split("\n")[: file.tree.span(place).row - 1]
+    if not any(map(_PARSES_FLAGS.search, lines)):
+        raise Withheld("it needs flags, which are parsed below")
 
 
 def is_guard(file: CodeFile, node: cst.CSTNode) -> bool:

@@ -15,6 +15,7 @@ from dataclasses import replace
 from textwrap import indent
 
 import libcst as cst
+from libcst import matchers
 
 from tfmemlint.fixes.concrete_tree import Statement
 from tfmemlint.fixes.def_use import DefUse, def_use_of
@@ -22,9 +23,9 @@ from tfmemlint.fixes.editor import Editor
 from tfmemlint.fixes.hoist import Hoist, HoistEntry
 from tfmemlint.fixes.hoist_out_of_function import importer_of
 from tfmemlint.fixes.order.configuring_part import configuring_part
-from tfmemlint.fixes.order.entry_place import call_in, entry_place, is_unconditional
+from tfmemlint.fixes.order.entry_place import call_in, check_flags, entry_place, is_unconditional
 from tfmemlint.fixes.order.files import CodeFile
-from tfmemlint.fixes.order.given_arguments import given_arguments, parameters_of
+from tfmemlint.fixes.order.given_arguments import constructor_argument, given_arguments, parameters_of
 from tfmemlint.fixes.order.idle import idle_calls
 from tfmemlint.fixes.order.problem import Candidate, OrderProblem, code_of, describe
 from tfmemlint.fixes.order.tensors import is_steady
@@ -43,6 +44,7 @@ class Extracted:
         file: its file. function: the function that the code is taken out of. line: the statement that configures.
         taken: all statements that it has. body: its body, at the left margin.
         parameters: its parameters, with the code of their arguments.
+        of_self: those that are attributes in the function that the code is taken out of.
     """
 
     file: CodeFile
@@ -51,6 +53,12 @@ class Extracted:
     taken: list[Statement]
     body: str
     parameters: dict[str, str]
+    of_self: frozenset[str] = frozenset()
+
+    @property
+    def inner_arguments(self) -> str:
+        """The arguments of a call in the function that the code is taken out of."""
+        return ", ".join(f"self.{name}" if name in self.of_self else name for name in self.parameters)
 
 
 def extract_all(problem: OrderProblem) -> Iterator[Candidate]:
@@ -101,6 +109,7 @@ def _called_first(problem: OrderProblem, place: Statement) -> list[Candidate]:
     else:
         return []
     _check_names(problem, found)
+    check_flags(problem.file, place, found.body)
     _check_output(problem, found, place)
     return [Candidate(texts, f"Call {name}() above {describe(problem.file, place)} as well")]
 
@@ -124,6 +133,7 @@ def _extract(problem: OrderProblem, *, hollow: bool) -> Iterator[Candidate]:
         raise Withheld(f"{found.function.name.value}() is called elsewhere, and would print twice")
     _check_output(problem, found, place)
     _check_names(problem, found)
+    check_flags(problem.file, place, "\n".join([found.body, *found.parameters.values()]))
     # A bare True says nothing to who reads it.
     given = ", ".join(
         f"{each}={value}" if value in ("True", "False", "None") else value for each, value in found.parameters.items()
@@ -148,7 +158,7 @@ def _extract(problem: OrderProblem, *, hollow: bool) -> Iterator[Candidate]:
             # The comments that are about what is taken out go with it.
             editor.discard(gone_line, forget=True)
     else:
-        _replace(editor, found, "" if gone else f"{name}({', '.join(found.parameters)})")
+        _replace(editor, found, "" if gone else f"{name}({found.inner_arguments})")
     texts = {file.path: editor.finish()}
     if not same:
         texts |= call_in(problem, place, file, name, given)
@@ -168,8 +178,13 @@ def _is_called_once(found: Extracted) -> bool:
 
 
 def _prints(found: Extracted) -> bool:
-    """True if the new function prints. What is logged may be logged twice."""
-    return any(name.rpartition(".")[2] in ("print", "pprint", "write") for name in def_use_of(found.body).called)
+    """True if the new function prints, but for what it says of an error. What is logged may be logged twice."""
+    body = ast.parse(found.body)
+    errors = [node for node in ast.walk(body) if isinstance(node, ast.ExceptHandler)]
+    quiet = {id(node) for error in errors for node in ast.walk(error)}
+    calls = [node.func for node in ast.walk(body) if isinstance(node, ast.Call) and id(node) not in quiet]
+    names = (getattr(func, "attr", getattr(func, "id", "")) for func in calls)
+    return any(name in ("print", "pprint", "write") for name in names)
 
 
 def _check_output(problem: OrderProblem, found: Extracted, place: Statement) -> None:
@@ -271,9 +286,20 @@ def _extracted(problem: OrderProblem) -> Extracted:
         raise Withheld("the configuration is reached in another way")
     line, code = configuring_part(file, holding, finding.span)
     before = lines[: lines.index(holding)]
-    if any(hoist.read(each).leaves for each in before):
+    if any(hoist.read(each).leaves and not _is_early_return(each) for each in before):
         raise Withheld(f"{function.name.value}() may end before it configures")
     return _closure(problem, file, function, before, (line, code))
+
+
+def _is_early_return(statement: Statement) -> bool:
+    """True for ``if not gpus: return``, with nothing else that leaves the function: a new function may return, too."""
+    if not isinstance(statement, cst.If) or statement.orelse is not None:
+        return False
+    returns = matchers.findall(statement, matchers.Return())
+    raises = matchers.findall(statement, matchers.Raise() | matchers.Break() | matchers.Continue())
+    nothing = matchers.Return(value=None) | matchers.Return(matchers.Name("None"))
+    plain = all(matchers.matches(each, nothing) for each in returns)
+    return bool(returns) and plain and not raises
 
 
 def _closure(
@@ -294,17 +320,25 @@ def _closure(
     # The first entry is the place that the rest moves above: the head of the function.
     row: list[HoistEntry] = [HoistEntry(None, DefUse(), 0)]
     row += [hoist.entry_of(each, hoist.read(each), tree.span(each).row) for each in before]
+    returning = [entry.node for entry in row if entry.node is not None and entry.names.leaves]
+    row = [replace(entry, names=_without_leaving(entry.names)) for entry in row]
     lines: list[str] = []
+    made: dict[str, str] = {}
     attributes = sorted(set(re.findall(rf"\b{re.escape(own)}\.(\w+)", code))) if own in ("self", "cls") else []
     for attribute in attributes:
         value = _assigned(file, before, f"{own}.{attribute}")
-        if value is None or re.search(rf"\b{own}\b", value) or re.search(rf"(?<![\w.]){attribute}\b", code):
+        if value is None:
+            made[attribute] = constructor_argument(problem, file, function, attribute, code)
+        elif re.search(rf"\b{own}\b", value):
             raise Withheld(f"it needs {own}.{attribute}")
-        lines.append(f"{attribute} = {value}\n")
+        else:
+            lines.append(f"{attribute} = {value}\n")
+        if re.search(rf"(?<![\w.]){attribute}\b", code):
+            raise Withheld(f"it needs {own}.{attribute}")
         code = re.sub(rf"\b{own}\.{attribute}\b", attribute, code)
     names = hoist.entry_of(None, def_use_of("".join(lines) + code), tree.span(line).row)
     row.append(replace(names, node=line))
-    taken = hoist.select_moved(row, [line])
+    taken = hoist.select_moved(row, [line, *returning])
     _check_once(hoist, taken)
     local = {name for each in before for name in hoist.read(each).binds}
     parameters = parameters_of(file, function)
@@ -317,10 +351,17 @@ def _closure(
     given = given_arguments(problem, file, function, sorted(needed & parameters), body) if needed & parameters else {}
     if names.names.binds & _used_elsewhere(file, function, [line]):
         raise Withheld(f"{min(names.names.binds)} is used elsewhere in {function.name.value}()")
+    given |= made
     if (needed & local) - {name for each in taken for name in hoist.read(each).binds} - names.names.binds:
         raise Withheld("it needs what only its function has")
     ast.parse(body)
-    return Extracted(file, function, line, taken, body, given)
+    return Extracted(file, function, line, taken, body, given, frozenset(made))
+
+
+def _without_leaving(names: DefUse) -> DefUse:
+    names = names.copy()
+    names.leaves = ""
+    return names
 
 
 def _check_once(hoist: Hoist, taken: Sequence[Statement]) -> None:
@@ -393,7 +434,9 @@ def _replace(editor: Editor, found: Extracted, call: str) -> None:
         editor.discard(found.line)
     else:
         editor.drop_with_what_is_empty(found.line)
-    rest = _used_elsewhere(file, found.function, found.taken)
+    # What ends the function early goes on doing so, if something is left that it ends.
+    kept = [line for line in found.taken if file.hoist.read(line).leaves] if _leaves_work(found) else []
+    rest = _used_elsewhere(file, found.function, [line for line in found.taken if line not in kept])
     for statement in found.taken:
-        if statement is not found.line and not file.hoist.read(statement).binds & rest:
+        if statement not in (found.line, *kept) and not file.hoist.read(statement).binds & rest:
             editor.discard(statement)

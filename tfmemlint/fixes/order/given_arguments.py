@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Sequence
 from textwrap import dedent
 
 import libcst as cst
 
 from tfmemlint.fixes.access_paths import Path, overlap, path_of
-from tfmemlint.fixes.concrete_tree import Statement
 from tfmemlint.fixes.def_use import def_use_of
 from tfmemlint.fixes.order.entry_place import entry_place
 from tfmemlint.fixes.order.files import CodeFile
@@ -46,16 +46,89 @@ def given_arguments(
     defined = list(values)
     if defined[:1] in (["self"], ["cls"]):
         defined = defined[1:]
-    for number, argument in enumerate(call.args if call is not None else ()):
-        if argument.star:
-            raise Withheld(f"it needs {names[0]}, a parameter of {function.name.value}()")
-        name = argument.keyword.value if argument.keyword is not None else (defined[number : number + 1] or [""])[0]
-        values[name] = caller.tree.code(argument.value)
+    if call is not None and any(argument.star for argument in call.args):
+        raise Withheld(f"it needs {names[0]}, a parameter of {function.name.value}()")
+    values |= _arguments(caller, call, defined) if call is not None else {}
     found = {name: values.get(name, "") for name in names}
     for name, value in found.items():
         if not _is_literal(value) and not (call is not None and _is_known_above(problem, call, name, value, body)):
             raise Withheld(f"it needs {name}, a parameter of {function.name.value}()")
     return found
+
+
+def constructor_argument(
+    problem: OrderProblem, file: CodeFile, function: cst.FunctionDef, attribute: str, body: str
+) -> str:
+    """Return the code, for the place of the new call, of what ``__init__`` gives an attribute.
+
+    Args:
+        problem: the configuration that comes too late. file, function: the method in which it is.
+        attribute: of ``self``. body: the code that needs it.
+
+    Raises:
+        Withheld: ``__init__`` gives it no constant and no argument that is known where the new call is to be.
+    """
+    unknown = Withheld(f"it needs self.{attribute}")
+    tree = file.tree
+    owner = next((node for node in tree.ancestors(function) if isinstance(node, cst.ClassDef)), None)
+    inside = tree.statements_within(owner) if owner is not None else []
+    methods = {each.name.value: each for each in inside if isinstance(each, cst.FunctionDef)}
+    constructor = methods.get("__init__")
+    if owner is None or constructor is None:
+        raise unknown
+    of_self = re.findall(rf"\bself\.{attribute}\s*=(?!=)", tree.code(owner))
+    of_others = re.findall(rf"(?<!\bself)\.{attribute}\s*=(?!=)", tree.text)
+    if len(of_self) != 1 or of_others:
+        raise unknown
+    value = _plainly_assigned(file, constructor, attribute)
+    if _is_literal(value):
+        return value
+    parameters = dict(_positional(file, constructor))
+    calls = [
+        node
+        for node in problem.file.tree.ranges
+        if isinstance(node, cst.Call) and problem.file.tree.code(node.func).rpartition(".")[2] == owner.name.value
+    ]
+    if value not in parameters or len(calls) != 1 or any(argument.star for argument in calls[0].args):
+        raise unknown
+    given = {**parameters, **_arguments(problem.file, calls[0], list(parameters)[1:])}[value]
+    if not _is_literal(given) and not _is_the_same_above(problem, calls[0], given, attribute, body):
+        raise unknown
+    return given
+
+
+def _plainly_assigned(file: CodeFile, constructor: cst.FunctionDef, attribute: str) -> str:
+    for statement in file.tree.statements_within(constructor):
+        node = statement.body[0] if isinstance(statement, cst.SimpleStatementLine) else statement
+        if isinstance(node, cst.Assign) and file.tree.code(node.targets[0].target) == f"self.{attribute}":
+            return file.tree.code(node.value)
+    return ""
+
+
+def _arguments(file: CodeFile, call: cst.Call, names: Sequence[str]) -> dict[str, str]:
+    """Return the code of the arguments of a call by the names of the parameters that get them."""
+    found = {}
+    for number, argument in enumerate(call.args):
+        name = argument.keyword.value if argument.keyword is not None else "".join(names[number : number + 1])
+        found[name] = file.tree.code(argument.value)
+    return found
+
+
+def _is_the_same_above(problem: OrderProblem, call: cst.Call, value: str, name: str, body: str) -> bool:
+    """True if an argument of a call has the same value already where the new call is to be, above it."""
+    file = problem.file
+    tree, hoist = file.tree, file.hoist
+    place, statement = entry_place(problem), tree.statement_of(call)
+    path = path_of(ast.parse(value, mode="eval").body) if value else ()
+    block = tree.statements(tree.block_of(place))
+    around = next((line for line in block if tree.span(line).contains(tree.span(statement))), None)
+    if not path or around is None or block.index(around) < block.index(place):
+        return False
+    read: set[Path] = {(*path, *part[1:]) for part in hoist.effects.parts(def_use_of(body)) if part[0] == name}
+    entries = [hoist.entry_of(line, hoist.read(line), 0) for line in block[block.index(place) : block.index(around)]]
+    if path[0] in hoist.read(around).binds:
+        return False
+    return not any(path[0] in entry.names.binds or overlap(read, entry.touched) for entry in entries)
 
 
 def _is_literal(value: str) -> bool:
@@ -67,21 +140,12 @@ def _is_literal(value: str) -> bool:
 
 
 def _is_known_above(problem: OrderProblem, call: cst.Call, name: str, value: str, body: str) -> bool:
-    """True if an argument has the same value already where the new call is to be."""
-    file = problem.file
-    tree, hoist = file.tree, file.hoist
+    """True if an argument of the call that leads to the configuration has its value where the new call is to be."""
+    tree = problem.file.tree
     if len(problem.late) != 2 or call not in tree.ranges:
         return False
-    place, statement = entry_place(problem), tree.statement_of(call)
-    path = path_of(ast.parse(value, mode="eval").body) if value else ()
-    block = tree.statements(tree.block_of(place))
-    if not path or statement not in block or place not in block:
-        return False
-    effects = hoist.effects
-    read: set[Path] = {(*path, *part[1:]) for part in effects.parts(def_use_of(body)) if part[0] == name}
-    between: Sequence[Statement] = block[block.index(place) : block.index(statement)]
-    entries = [hoist.entry_of(line, hoist.read(line), 0) for line in between]
-    return not any(path[0] in entry.names.binds or overlap(read, entry.touched) for entry in entries)
+    in_block = tree.statement_of(call) in tree.statements(tree.block_of(entry_place(problem)))
+    return in_block and _is_the_same_above(problem, call, value, name, body)
 
 
 def _positional(file: CodeFile, function: cst.FunctionDef) -> list[tuple[str, str]]:

@@ -12,6 +12,7 @@ import libcst as cst
 
 from tfmemlint.fixes.concrete_tree import Statement
 from tfmemlint.fixes.hoist_out_of_function import FunctionHoist
+from tfmemlint.fixes.order.entry_place import check_flags
 from tfmemlint.fixes.order.files import CodeFile
 from tfmemlint.fixes.order.problem import Candidate, OrderProblem, describe
 from tfmemlint.fixes.withheld import Withheld
@@ -47,12 +48,26 @@ def _candidate(
             raise Withheld(f"the import in line {row} does more than configure: {runs}")
         if problem.files.leads_back(file.path, statement):
             raise Withheld(f"the import in line {file.tree.span(statement).row} leads back to this file")
+    for statement in moved:
+        check_flags(file, above, _all_code(file, statement))
     _check_attributes(file, moved, above)
     _check_output(problem, file, moved, above)
     editor = problem.editor(file)
     editor.move_up(moved, above, problem.why)
     what = _what(file, line)
     return Candidate({file.path: editor.finish()}, f"Move {what}{out} above {describe(file, above)}")
+
+
+def _all_code(file: CodeFile, statement: Statement) -> str:
+    """Return the code of a statement, with that of the functions of its file that it calls."""
+    names, found = list(file.hoist.read(statement).called), [file.tree.code(statement)]
+    functions = {line.name.value: line for line in file.tree.module.body if isinstance(line, cst.FunctionDef)}
+    while names:
+        function = functions.pop(names.pop(), None)
+        if function is not None:
+            found.append(file.tree.code(function))
+            names += file.hoist.bodies[function.name.value].called if function.name.value in file.hoist.bodies else ()
+    return "\n".join(found)
 
 
 def _check_output(problem: OrderProblem, file: CodeFile, moved: Sequence[Statement], above: Statement) -> None:
