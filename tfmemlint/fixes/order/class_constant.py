@@ -13,7 +13,7 @@ import libcst as cst
 
 from tfmemlint.fixes.order.files import CodeFile
 from tfmemlint.fixes.order.problem import Candidate, OrderProblem
-from tfmemlint.fixes.order.tensors import is_constant_tensor
+from tfmemlint.fixes.order.tensors import is_constant_tensor, is_fresh_object
 from tfmemlint.fixes.users import other_user
 from tfmemlint.fixes.withheld import Withheld
 
@@ -34,18 +34,28 @@ def make_property(problem: OrderProblem) -> Iterator[Candidate]:
     bases = {tree.code(base.value) for base in owner.bases}
     if not isinstance(target, cst.Name) or owner.decorators or bases - _PLAIN_BASES:
         raise Withheld(f"{owner.name.value} is not a plain class")
-    if not is_constant_tensor(file, node.value):
+    fresh = is_fresh_object(file, node.value) and bases <= {"object"}
+    if not fresh and not is_constant_tensor(file, node.value):
         raise Withheld("the tensor may be another one each time")
     name = target.value
     if other_user(file.path, name):
         raise Withheld(f"other files may use {owner.name.value}.{name}")
     uses = _uses(file, owner, target)
-    if re.search(rf"['\"]{name}['\"]", tree.text):
+    if re.search(rf"attr\([^)\n]*['\"]{name}['\"]|__dict__\[['\"]{name}", tree.text):
         raise Withheld(f"{name} is used by its name")
     editor = problem.editor(file)
     value = tree.code(node.value)
     what = f"Make {owner.name.value}.{name} a {{}}, which makes the tensor when it is used"
-    if all(tree.code(use.value) == "self" for use in uses):
+    of_objects = all(tree.code(use.value) == "self" for use in uses)
+    if fresh:
+        if not of_objects or "__slots__" in tree.code(owner):
+            raise Withheld(f"{owner.name.value}.{name} is one for all objects")
+        decorator = f"@{editor.add_import('functools')}.cached_property"
+        editor.replace_statement(statement, f"{decorator}\ndef {name}(self):\n    return {value}\n")
+        what = f"Make {owner.name.value}.{name} a cached property: each object has its own, made when it is first used"
+        yield Candidate({file.path: editor.finish()}, what)
+        return
+    if of_objects:
         editor.replace_statement(statement, f"@property\ndef {name}(self):\n    return {value}\n")
         yield Candidate({file.path: editor.finish()}, what.format("property"))
         return

@@ -14,7 +14,7 @@ from tfmemlint.fixes.editor import Editor
 from tfmemlint.fixes.order.entry_place import extend_import
 from tfmemlint.fixes.order.files import CodeFile
 from tfmemlint.fixes.order.problem import Candidate, OrderProblem
-from tfmemlint.fixes.order.tensors import first_statement, is_constant_tensor
+from tfmemlint.fixes.order.tensors import first_statement, is_constant_tensor, is_fresh_object
 from tfmemlint.fixes.withheld import Withheld
 from tfmemlint.model.finding import Span
 
@@ -45,15 +45,15 @@ def _default_argument(problem: OrderProblem, file: CodeFile, parameter: cst.Para
     name = parameter.name.value
     if function is None:
         raise Withheld("the default is that of a lambda")
-    if not is_constant_tensor(file, default):
+    fresh = is_fresh_object(file, default)
+    if not fresh and not is_constant_tensor(file, default):
         raise Withheld(f"the default of {name} may be another value each time")
     editor = problem.editor(file)
     editor.replace(default, "None")
     value = file.tree.code(default)
     editor.insert_before(first_statement(file, function), f"if {name} is None:\n    {name} = {value}\n")
-    return Candidate(
-        {file.path: editor.finish()}, f"Make the default of {name} in {function.name.value}() when it is called"
-    )
+    when = "anew in each call" if fresh else "when it is called"
+    return Candidate({file.path: editor.finish()}, f"Make the default of {name} in {function.name.value}() {when}")
 
 
 def _dataclass_default(problem: OrderProblem, file: CodeFile, field: cst.AnnAssign) -> Candidate:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import builtins
 import re
 from collections.abc import Iterator
+from functools import partial
 
 import libcst as cst
 
@@ -32,14 +33,16 @@ def move_into_constructor(problem: OrderProblem) -> Iterator[Candidate]:
         if method is None or of_class is None or method is constructor or not _related(file, owner, of_class):
             continue
         try:
-            line = _movable(file, method, step.span)
+            line = _movable(file, method, step.span, constructor)
             _check_output(problem, file, (line, method), (start, constructor))
             _check_needs(file, line, method, (start, constructor, owner))
         except Withheld as found:
             reason = reason or found
             continue
         editor = problem.editor(file)
-        editor.drop_with_what_is_empty(line)
+        alone = len(file.tree.statements(file.tree.block_of(line))) == 1
+        # The comments in it go along.
+        (editor.drop_with_what_is_empty if alone else partial(editor.discard, forget=True))(line)
         editor.insert_before(start, code_of(file, line))
         what = describe(file, line)
         what = "the configuration" if what.startswith("line ") else what
@@ -87,21 +90,49 @@ def _related(file: CodeFile, one: cst.ClassDef, other: cst.ClassDef) -> bool:
     return one is other or other.name.value in bases[0] or one.name.value in bases[1]
 
 
-def _movable(file: CodeFile, method: cst.FunctionDef, span: Span) -> Statement:
+def _movable(file: CodeFile, method: cst.FunctionDef, span: Span, constructor: cst.FunctionDef) -> Statement:
     """Return the statement of a method that configures, and nothing else.
 
     Raises:
-        Withheld: there is none.
+        Withheld: there is none, or a condition decides whether it is reached.
     """
-    holding = next(line for line in file.tree.statements_within(method) if file.tree.span(line).contains(span))
+    tree = file.tree
+    holding = next(line for line in tree.statements_within(method) if tree.span(line).contains(span))
     line = file.hoist.innermost(holding, span)
-    if len(file.tree.statements_within(method)) == 1:
-        raise Withheld(f"{method.name.value}() would do nothing any more")
-    if file.tree.block_of(line) is not method.body:
-        raise Withheld("the statement around it does more than configure")
     if leaves := file.hoist.read(line).leaves:
         raise Withheld(f"it contains a {leaves}")
+    around = tree.block_of(line)
+    while around is not method.body:
+        holder = tree.parents.get(around)
+        if not isinstance(holder, cst.With) or any(item.asname is not None for item in holder.items):
+            raise Withheld("the statement around it does more than configure")
+        _check_reached(file, tree.statements(around), line, constructor)
+        around = tree.block_of(holder)
+    lines = tree.statements_within(method)
+    if len(lines) == 1 and lines[0] is line:
+        raise Withheld(f"{method.name.value}() would do nothing any more")
+    _check_reached(file, lines, holding, constructor)
     return line
+
+
+def _check_reached(file: CodeFile, lines: list[Statement], line: Statement, constructor: cst.FunctionDef) -> None:
+    """Refuse where a statement above may end the method, but for one that lets it run once only.
+
+    Raises:
+        Withheld: the configuration may not be reached.
+    """
+    for above in lines[: next(number for number, each in enumerate(lines) if _holds(file, each, line))]:
+        if not file.hoist.read(above).leaves:
+            continue
+        test = file.tree.code(above.test).strip() if isinstance(above, cst.If) and above.orelse is None else ""
+        begins = [file.tree.code(each).strip() for each in file.tree.statements_within(constructor)]
+        if not re.fullmatch(r"self\.\w+", test) or f"{test} = False" not in begins:
+            raise Withheld(f"line {file.tree.span(above).row} may end the method before it configures")
+
+
+def _holds(file: CodeFile, outer: Statement, inner: Statement) -> bool:
+    """True if a statement is another one, or the one around it."""
+    return outer is inner or any(node is outer for node in file.tree.ancestors(inner))
 
 
 def _check_output(
@@ -120,7 +151,8 @@ def _check_output(
     if problem.files.output_may_move or not _prints(file, line):
         return
     lines, steps = file.tree.statements_within(constructor), file.tree.statements_within(method)
-    passed = [*lines[lines.index(start) :], *steps[: steps.index(line)]]
+    above = next(number for number, each in enumerate(steps) if _holds(file, each, line))
+    passed = [*lines[lines.index(start) :], *steps[:above]]
     rows = [(file, each) for each in passed]
     # Between the two calls.
     outer = problem.file
@@ -154,7 +186,7 @@ def _check_needs(
     tree, hoist = file.tree, file.hoist
     entry = hoist.entry_of(line, hoist.read(line).copy(), 0)
     body = tree.statements_within(method)
-    others = [each for each in body if each is not line]
+    others = [each for each in body if not _holds(file, each, line)]
     local = {name for each in others for name in hoist.read(each).binds} | parameters_of(file, method)
     local -= {"self"}
     if hoist.read(line).reads & local or any(hoist.read(line).binds & hoist.read(each).reads for each in others):

@@ -15,6 +15,7 @@ from tfmemlint.fixes.order.extract import extract, extract_all, extract_further_
 from tfmemlint.fixes.order.into_constructor import move_into_constructor
 from tfmemlint.fixes.order.leave_block import leave_block
 from tfmemlint.fixes.order.leave_fixture import leave_fixture
+from tfmemlint.fixes.order.list_physical import list_physical_devices
 from tfmemlint.fixes.order.module_constant import make_function
 from tfmemlint.fixes.order.move_call import move_in_scope, move_to_top_level
 from tfmemlint.fixes.order.move_starter import move_starter_down
@@ -71,6 +72,7 @@ PLANS = (
     Plan((move_to_top_level,)),
     Plan((leave_block,)),
     Plan((leave_fixture,)),
+    Plan((list_physical_devices,)),
     Plan((take_out_of_definition,), repeats=True),
     Plan((move_into_constructor,)),
     Plan((extract,)),

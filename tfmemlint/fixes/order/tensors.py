@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import symtable
 from collections.abc import Iterator
 
@@ -22,6 +23,24 @@ _MAKERS = frozenset(f"tf.{name}" for name in _NAMES.split())
 
 
 _LOGGERS = frozenset({"logging.getLogger", "tf.get_logger"})
+
+
+_FRESH = re.compile(
+    r"(?:tf\.)?keras\.(?:optimizers|losses|metrics|layers|initializers|regularizers|callbacks)\.(?:\w+\.)?[A-Z]\w*"
+    r"|tf\.distribute\.(?:Mirrored|OneDevice)Strategy"
+)
+"""Classes whose objects are as good made later: what they do at first depends on their arguments alone."""
+
+
+def is_fresh_object(file: CodeFile, node: cst.BaseExpression) -> bool:
+    """True if an expression makes an object of Keras, or a strategy, from constants.
+
+    It has a state of its own from then on: one that is made for each call, or for each object, is not shared any more.
+    """
+    if not isinstance(node, cst.Call) or not _FRESH.fullmatch(file.imports.resolve(file.tree.code(node.func))):
+        return False
+    given = [each.value for each in node.args if not each.star]
+    return len(given) == len(node.args) and all(is_constant_tensor(file, value) for value in given)
 
 
 def is_constant_tensor(file: CodeFile, node: cst.BaseExpression) -> bool:
