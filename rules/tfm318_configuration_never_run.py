@@ -11,6 +11,8 @@ from tfmemlint.knowledge.variables import ALLOCATOR, GROWTH, VISIBLE
 from tfmemlint.model.finding import Finding, Severity, Step
 from tfmemlint.model.intent import Intent, Purpose
 from tfmemlint.rulekit.explain import short
+from tfmemlint.rulekit.impossible_systems import KIND as ANOTHER_SYSTEM
+from tfmemlint.rulekit.impossible_systems import impossible_systems
 from tfmemlint.rulekit.rule import Rule
 from tfmemlint.rulekit.turned_guards import KIND, turned_guards
 
@@ -47,6 +49,7 @@ _ADVICE = {
     "comparison": "Write = in place of ==",
     "option": "Assign a value to it",
 }
+_CALLED = {"platform.system": "()"}
 _UNSET = {
     "comparison": "{name} is not set here: == compares, and assigns nothing",
     "option": "{name} is not set here: it is only named",
@@ -70,7 +73,8 @@ class ConfigurationNeverRun(Rule):
     Finds ``map``, ``filter``, generator expressions, generators, coroutines, context managers, partials, lambdas,
     threads and names of functions that would configure a GPU, and whose value nothing uses: nothing iterates over them,
     awaits, enters, starts or calls them. Finds calls that configure GPUs under a condition that holds only where there
-    are none (``if not gpus:``), and options that a statement compares (``==``) or names where it has to assign them.
+    are none (``if not gpus:``) or on a system of a name that no system has (``platform.system() == "linux"``: it is
+    ``"Linux"``), and options that a statement compares (``==``) or names where it has to assign them.
 
     Why it matters
     --------------
@@ -126,7 +130,7 @@ class ConfigurationNeverRun(Rule):
                 intent=_intent(event),
                 outcome="Nothing is raised; the setting is not made",
                 advice=_ADVICE[event.kind].format(name=name),
-                fixable=event.kind not in ("context manager", "lambda", "thread", "iterator"),
+                fixable=event.kind not in ("lambda", "thread", "iterator"),
                 details={"kind": event.kind, "name": event.stored_in},
             )
 
@@ -143,6 +147,19 @@ class ConfigurationNeverRun(Rule):
                 details={"kind": KIND, "test": test},
             )
 
+        for event, constant, asked, right in impossible_systems(program):
+            place = program.source.span(constant)
+            yield self.finding(
+                program,
+                event,
+                f"{short(event.called)} is never reached: {asked}{_CALLED.get(asked, '')} is never {constant.value!r}",
+                intent=_intent(event),
+                outcome="Nothing is raised; the setting is not made",
+                advice=f"Write {right!r}",
+                trace=(Step(event.path, place, f"the condition asks for {constant.value!r}"),),
+                details={"kind": ANOTHER_SYSTEM, "place": place, "right": right},
+            )
+
     def _unset(self, program: Program, event: NeverRun) -> Finding:
         name = short(event.called)
         return self.finding(
@@ -157,10 +174,12 @@ class ConfigurationNeverRun(Rule):
         )
 
     def fix(self, finding: Finding, editor: Editor) -> None:
-        """Run it: as a loop, as a call, or awaited; turn the condition round; or assign the option."""
+        """Run it: as a loop, as a call, entered or awaited; mend the condition; or assign the option."""
         from tfmemlint.fixes.rewrites import run_lazy_code
 
-        if finding.details["kind"] == KIND:
+        if finding.details["kind"] == ANOTHER_SYSTEM:
+            run_lazy_code.name_system(editor, finding)
+        elif finding.details["kind"] == KIND:
             run_lazy_code.turn(editor, finding)
         elif finding.details["kind"] in _UNSET:
             run_lazy_code.assign(editor, finding)

@@ -168,9 +168,12 @@ class SecondSessionOtherOptions(Rule):
         )
 
     def fix(self, finding: Finding, editor: Editor) -> None:
-        """Set the same options with ``tf.config`` as well, above the session."""
-        from tfmemlint.fixes.rewrites import sessions
+        """Hand the options to the server or the listing before; or set them with ``tf.config``, above the session."""
+        from tfmemlint.fixes.rewrites import session_arguments, sessions
 
+        if "keyword" in finding.details:
+            session_arguments.hand_to_first(editor, finding)
+            return
         sessions.add_tf_config(editor, finding)
 
     def _finding(
@@ -188,8 +191,9 @@ class SecondSessionOtherOptions(Rule):
             outcome="Nothing is raised; the options of the first allocator of the process stay in force",
             advice=_advice(first),
             trace=start_trace(first, session, f"{written(short(session.name))} comes after the devices are made"),
-            fixable=plain and known and first.path == session.path and first.name in SESSIONS,
-            details={"options": lost, "values": lost, "ways": start_details(first, session)},
+            fixable=plain and known and first.path == session.path and first.name in (*SESSIONS, *CONFIG_OF),
+            details={"options": lost, "values": lost, "ways": start_details(first, session)}
+            | ({"keyword": CONFIG_OF[first.name][1]} if first.name in CONFIG_OF else {}),
             anchors={"first": first.span},
         )
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tfmemlint.model.finding import Span
 
 KIND = "no GPUs"
-_CONFIGURE = {name.rpartition(".")[2]: name for name in sorted(CONFIGURES_GPUS, reverse=True)}
+CONFIGURING = {name.rpartition(".")[2]: name for name in sorted(CONFIGURES_GPUS, reverse=True)}
 _LEAVES = ("sys.exit", "exit", "quit", "os._exit")
 
 
@@ -34,7 +34,7 @@ def turned_guards(program: Program) -> Iterator[tuple[NeverRun, Span, bool]]:
     for node in ast.walk(program.tree):
         for test, body, may_turn in _branches(node, listings):
             for call in _configuring(body, listings):
-                yield _never_run(program, call, test), program.source.span(test), may_turn
+                yield never_run(program, call, KIND, test), program.source.span(test), may_turn
 
 
 def _branches(node: ast.AST, listings: frozenset[str]) -> Iterator[tuple[ast.expr, Sequence[ast.AST], bool]]:
@@ -108,7 +108,7 @@ def _configuring(body: Sequence[ast.AST], listings: frozenset[str]) -> Iterator[
         and node.iter.id in listings
     }
     for node in nodes:
-        if isinstance(node, ast.Call) and node.args and dotted(node.func).rpartition(".")[2] in _CONFIGURE:
+        if isinstance(node, ast.Call) and node.args and dotted(node.func).rpartition(".")[2] in CONFIGURING:
             device = node.args[0]
             if isinstance(device, ast.Subscript):
                 device = device.value
@@ -116,14 +116,15 @@ def _configuring(body: Sequence[ast.AST], listings: frozenset[str]) -> Iterator[
                 yield node
 
 
-def _never_run(program: Program, call: ast.Call, test: ast.expr) -> NeverRun:
+def never_run(program: Program, call: ast.Call, kind: str, test: ast.expr | None = None) -> NeverRun:
+    """Return the event of a call that configures GPUs and is not run, by its last name; ``test`` is the condition."""
     source = program.source
     return NeverRun(
         path=source.path,
         span=source.span(call),
         statement=source.span(call),
         state=State(),
-        kind=KIND,
-        called=_CONFIGURE[dotted(call.func).rpartition(".")[2]],
-        text=source.segment(source.span(test)),
+        kind=kind,
+        called=CONFIGURING[dotted(call.func).rpartition(".")[2]],
+        text=source.segment(source.span(test)) if test is not None else "",
     )

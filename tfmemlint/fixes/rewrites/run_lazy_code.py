@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from textwrap import dedent, indent
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -33,6 +34,10 @@ def run(editor: Editor, finding: Finding) -> None:
     name = str(finding.details["name"])
     if name not in ("", "_") and len(re.findall(rf"\b{re.escape(name)}\b", editor.text)) > 1:
         raise Withheld(f"{name} occurs elsewhere as well")
+    if finding.details["kind"] == "context manager":
+        editor.replace_statement(statement, _enter(editor, statement, line.value))
+        editor.unsafe("Enter it for all that follows in the block")
+        return
     editor.replace_statement(statement, _code(editor, finding.details["kind"], line.value))
     editor.unsafe("Run the configuration")
 
@@ -174,6 +179,36 @@ def _turned(editor: Editor, test: cst.BaseExpression) -> str:
             return f"not {editor.code(test)}"
         case _:
             raise Withheld("the condition is not written so that it can be turned round")
+
+
+def name_system(editor: Editor, finding: Finding) -> None:
+    """Write the name of an operating system as Python has it."""
+    place = finding.details["place"]
+    assert isinstance(place, Span)
+    right = str(finding.details["right"])
+    editor.replace(editor.expression_at(place), editor.quoted(right))
+    editor.unsafe(f"Ask for {right!r}, as the system is called")
+
+
+def _enter(editor: Editor, statement: cst.CSTNode, call: cst.BaseExpression) -> str:
+    """Return a ``with`` statement around all that follows in the block.
+
+    Raises:
+        Withheld: nothing follows, or it can't be indented as it is.
+    """
+    block = editor.parent(statement)
+    if not isinstance(block, (cst.Module, cst.IndentedBlock)) or not isinstance(statement, cst.BaseStatement):
+        raise Withheld("it shares a line with another statement")
+    body = list(block.body)
+    rest = body[body.index(statement) + 1 :]
+    if not rest or any(matchers.findall(line, matchers.FunctionDef() | matchers.ClassDef()) for line in rest):
+        raise Withheld("what is to run in it is not known")
+    text = "".join(editor.module.code_for_node(line) for line in rest)
+    if '"""' in text or "'''" in text or "\\\n" in text:
+        raise Withheld("what is to run in it has a text of several lines")
+    for line in rest:
+        editor.discard(line, forget=True)
+    return f"with {editor.code(call)}:\n{indent(dedent(text).strip(chr(10)), '    ')}\n"
 
 
 def assign(editor: Editor, finding: Finding) -> None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import libcst as cst
+from libcst import matchers
 
+from tfmemlint.fixes.withheld import Withheld
 from tfmemlint.model.finding import Finding
 
 if TYPE_CHECKING:
@@ -45,3 +47,36 @@ def _name_of(statement: cst.CSTNode, made: cst.BaseExpression) -> str:
             return name
         case _:
             return ""
+
+
+def hand_to_first(editor: Editor, finding: Finding) -> None:
+    """Hand the configuration of a session to the call before it that makes the GPU devices.
+
+    Raises:
+        Withheld: the configuration is not made by a function without arguments, nor known where that call stands.
+    """
+    session = editor.call_at(finding.span)
+    named = {each.keyword.value: each.value for each in session.args if each.keyword is not None}
+    given = named.get("config")
+    first = editor.call_at(finding.anchors["first"])
+    if given is None or not _is_known_at(editor, given, first):
+        raise Withheld("the configuration of the session is not known there")
+    keyword = str(finding.details["keyword"])
+    if any(each.star or (each.keyword is not None and each.keyword.value == keyword) for each in first.args):
+        raise Withheld("it is given a configuration already")
+    arguments = [editor.code(each.with_changes(comma=cst.MaybeSentinel.DEFAULT)) for each in first.args]
+    editor.replace_args(first, *arguments, f"{keyword}={editor.code(given)}")
+    editor.unsafe(f"Hand the same configuration to {editor.code(first.func)}")
+
+
+def _is_known_at(editor: Editor, given: cst.BaseExpression, place: cst.CSTNode) -> bool:
+    """True for the call of a function of the file without arguments, and for a name that its top level binds above."""
+    body = editor.module.body
+    if isinstance(given, cst.Call) and isinstance(given.func, cst.Name) and not given.args:
+        return any(isinstance(line, cst.FunctionDef) and line.name.value == given.func.value for line in body)
+    if not isinstance(given, cst.Name):
+        return False
+    target = matchers.AssignTarget(matchers.Name(given.value))
+    targets = matchers.findall(editor.module, target)
+    tops = [line for line in body if isinstance(line, cst.SimpleStatementLine) and matchers.findall(line, target)]
+    return len(targets) == len(tops) == 1 and editor.span(tops[0]) < editor.span(place)

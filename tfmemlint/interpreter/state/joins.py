@@ -32,6 +32,12 @@ def join_states(left: State, right: State, left_guard: Guards = (), right_guard:
     """The state where two ways meet."""
     if left is right:
         return left
+    if (left.max_gpus == 0) is not (right.max_gpus == 0):
+        # What is set for GPUs is moot where there are none: the other way decides.
+        having = right if left.max_gpus == 0 else left
+        left, right = (
+            replace(way, growth=having.growth, limits=having.limits, visible=having.visible) for way in (left, right)
+        )
     return State(
         context=join_phases(left.context, right.context, left_guard, right_guard),
         allocator=join_phases(left.allocator, right.allocator, left_guard, right_guard),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from dataclasses import replace
 
 from tfmemlint.interpreter.context import Context
@@ -15,7 +16,7 @@ from tfmemlint.interpreter.operations.in_force import (
 from tfmemlint.interpreter.operations.starting import start_runtime
 from tfmemlint.interpreter.program import Call
 from tfmemlint.interpreter.registry import Invocation, models, outcome_of
-from tfmemlint.interpreter.state import ConfigEffect, Key, Setting, device_key
+from tfmemlint.interpreter.state import ANY, ConfigEffect, Key, Setting, device_key
 from tfmemlint.interpreter.values import EACH, UNKNOWN, Const, Device, Limit, Value
 from tfmemlint.knowledge.functions import LOGICAL_CONFIGURATION, SET_LOGICAL, VIRTUAL_FIXED
 from tfmemlint.knowledge.signatures import parameters
@@ -47,6 +48,11 @@ def _apply_logical(context: Context, device: Value | None, logical: Value | None
     context.state = replace(context.here, limits=limits)
 
 
+def _is_set_by(setting: Setting, node: ast.AST) -> bool:
+    ways = (setting, *(way for way in setting.ways if way is not None))
+    return any(way.by is not None and way.by.node is node for way in ways)
+
+
 @outcome_of(*SET_LOGICAL)
 def check_logical(context: Context, call: Invocation) -> ConfigEffect | None:
     device, wanted = call.argument(0, "device") or UNKNOWN, call.argument(1, "logical_devices") or UNKNOWN
@@ -54,6 +60,9 @@ def check_logical(context: Context, call: Invocation) -> ConfigEffect | None:
         present = context.here.cpu_split
     else:
         present = setting_in_force(context, context.here.limits, device_key(device))
+    if device_key(device) == ANY and any(_is_set_by(setting, call.node) for setting in context.here.limits.values()):
+        # The same statement once more, for GPUs that are not known: TensorFlow accepts the limits that are in force.
+        return None
     return late_effect(context, VIRTUAL_FIXED, present, wanted) or _voided_growth(context, wanted)
 
 
