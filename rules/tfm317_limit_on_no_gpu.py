@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -126,7 +127,9 @@ class LimitOnNoGpu(Rule):
                         *shows.frames,
                         Step(shows.path, shows.span, "hides it, and leaves another GPU visible"),
                     ),
-                    fixable=False,
+                    fixable=call.path == shows.path and bool(_shown_device(shows, device.text)),
+                    anchors={"device": device.span},
+                    details={"kind": "hidden", "device": _shown_device(shows, device.text)},
                 )
 
     def fix(self, finding: Finding, editor: Editor) -> None:
@@ -134,6 +137,19 @@ class LimitOnNoGpu(Rule):
         from tfmemlint.fixes.rewrites import logical_devices
 
         logical_devices.fix_device(editor, finding)
+
+
+_SHOWN = re.compile(r"\[?\s*(\w+)\[(\d+)(?::(?:\d+)?)?\]\s*\]?")
+
+
+def _shown_device(shows: Call, device: str) -> str:
+    """Return the GPU that stays visible, where both calls name theirs by numbers of one list; "" if they don't."""
+    given = shows.arg(0, "devices")
+    shown = _SHOWN.fullmatch(given.text) if given is not None else None
+    hidden = re.fullmatch(r"(\w+)\[\d+\]", device)
+    if shown is None or hidden is None or shown[1] != hidden[1]:
+        return ""
+    return f"{shown[1]}[{shown[2]}]"
 
 
 def _judge(value: Value) -> tuple[str, str] | None:

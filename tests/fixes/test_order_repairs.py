@@ -9,7 +9,7 @@ import pytest
 
 from tests.fixes.helpers import code
 from tests.fixes.projects import STARTER, fix, left, make
-from tests.fixes.repaired_starters import REPAIRED
+from tests.fixes.repaired_objects import REPAIRED
 from tests.fixture_runs import command
 from tfmemlint.engine.context import RunContext
 from tfmemlint.engine.run import run

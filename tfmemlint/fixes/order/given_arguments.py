@@ -37,23 +37,61 @@ def given_arguments(
     Raises:
         Withheld: the call that leads to the configuration gives what is not known where the new call is to be.
     """
-    step = problem.late[-2] if len(problem.late) > 1 else None
-    if step is None:
-        raise Withheld(f"it needs {names[0]}, a parameter of {function.name.value}()")
-    caller = problem.files.get(step.path)
-    call = next((node for node in caller.tree.at(step.span) if isinstance(node, cst.Call)), None)
-    values = dict(_positional(file, function))
-    defined = list(values)
-    if defined[:1] in (["self"], ["cls"]):
-        defined = defined[1:]
-    if call is not None and any(argument.star for argument in call.args):
-        raise Withheld(f"it needs {names[0]}, a parameter of {function.name.value}()")
-    values |= _arguments(caller, call, defined) if call is not None else {}
-    found = {name: values.get(name, "") for name in names}
-    for name, value in found.items():
-        if not _is_literal(value) and not (call is not None and _is_known_above(problem, call, name, value, body)):
-            raise Withheld(f"it needs {name}, a parameter of {function.name.value}()")
-    return found
+    return {name: _given(problem, file, function, name, body) for name in names}
+
+
+def _given(problem: OrderProblem, file: CodeFile, function: cst.FunctionDef, name: str, body: str) -> str:
+    """Return what a parameter is given, followed from call to call back to the file where the new call is to be."""
+    unknown = Withheld(f"it needs {name}, a parameter of {function.name.value}()")
+    value, called = name, function
+    for number in range(len(problem.late) - 2, -1, -1):
+        step = problem.late[number]
+        caller = problem.files.get(step.path)
+        call = next((node for node in caller.tree.at(step.span) if isinstance(node, cst.Call)), None)
+        defaults = dict(_positional(file, called))
+        defined = [each for each in defaults if each not in ("self", "cls")]
+        if call is None or any(argument.star for argument in call.args):
+            # What pytest or a command gives is not known, a default is.
+            if call is None and number == len(problem.late) - 2 and _is_literal(defaults.get(name, "")):
+                return defaults[name]
+            raise unknown
+        path = path_of(ast.parse(value, mode="eval").body)
+        given = (defaults | _arguments(caller, call, defined)).get(path[0] if path else "", "")
+        if _is_literal(given):
+            if value != path[0]:
+                raise unknown
+            return given
+        value = given + value[len(path[0]) :] if path and given and value.startswith(path[0]) else ""
+        if not value or not path_of(ast.parse(value, mode="eval").body):
+            raise unknown
+        if number == 0 or (caller.path == problem.file.path and _is_in_place(problem, call)):
+            if not _is_the_same_above(problem, call, value, name, body):
+                raise unknown
+            return value
+        around = caller.tree.function_of(caller.tree.statement_of(call))
+        if not isinstance(around, cst.FunctionDef) or not _keeps(caller, around, call, value):
+            raise unknown
+        file, called = caller, around
+    raise unknown
+
+
+def _is_in_place(problem: OrderProblem, call: cst.Call) -> bool:
+    """True if a call stands in the block of the new one."""
+    tree = problem.file.tree
+    return call in tree.ranges and tree.statement_of(call) in tree.statements(tree.block_of(entry_place(problem)))
+
+
+def _keeps(file: CodeFile, function: cst.FunctionDef, call: cst.Call, value: str) -> bool:
+    """True if a value is one of a function's parameter, or a part of it, and nothing above the call changes it."""
+    path = path_of(ast.parse(value, mode="eval").body)
+    if not path or path[0] not in parameters_of(file, function):
+        return False
+    lines = file.tree.statements_within(function)
+    above = next(
+        (number for number, line in enumerate(lines) if file.tree.span(line).contains(file.tree.span(call))), 0
+    )
+    entries = [file.hoist.entry_of(line, file.hoist.read(line).copy(), 0) for line in lines[:above]]
+    return not any(path[0] in entry.names.binds or overlap({path}, entry.touched) for entry in entries)
 
 
 def constructor_argument(
@@ -137,15 +175,6 @@ def _is_literal(value: str) -> bool:
     except (ValueError, SyntaxError):
         return False
     return True
-
-
-def _is_known_above(problem: OrderProblem, call: cst.Call, name: str, value: str, body: str) -> bool:
-    """True if an argument of the call that leads to the configuration has its value where the new call is to be."""
-    tree = problem.file.tree
-    if len(problem.late) != 2 or call not in tree.ranges:
-        return False
-    in_block = tree.statement_of(call) in tree.statements(tree.block_of(entry_place(problem)))
-    return in_block and _is_the_same_above(problem, call, value, name, body)
 
 
 def _positional(file: CodeFile, function: cst.FunctionDef) -> list[tuple[str, str]]:

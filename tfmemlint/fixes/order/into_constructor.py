@@ -99,6 +99,9 @@ def _movable(file: CodeFile, method: cst.FunctionDef, span: Span, constructor: c
     tree = file.tree
     holding = next(line for line in tree.statements_within(method) if tree.span(line).contains(span))
     line = file.hoist.innermost(holding, span)
+    while isinstance(line, cst.With) and file.hoist.read(line).leaves and isinstance(line.body, cst.IndentedBlock):
+        # Only a part of it configures.
+        line = next((each for each in tree.statements(line.body) if tree.span(each).contains(span)), line.body.body[0])
     if leaves := file.hoist.read(line).leaves:
         raise Withheld(f"it contains a {leaves}")
     around = tree.block_of(line)
@@ -201,6 +204,9 @@ def _check_needs(
             raise Withheld(f"it needs {name}, which may have another value by then")
     inside = tree.statements_within(owner)
     methods = {each.name.value for each in inside if isinstance(each, cst.FunctionDef)}
+    changed = next((path[1] for path in sorted(entry.touched) if path[0] == "self" and len(path) > 1), "")
+    if changed:
+        raise Withheld(f"it changes self.{changed}")
     lines = tree.statements_within(constructor)
     above = "".join(tree.code(each) for each in lines[: lines.index(start)])
     for path in sorted(entry.parts):

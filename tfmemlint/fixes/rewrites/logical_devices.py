@@ -23,6 +23,10 @@ _ASSIGNMENT = (cst.Assign, cst.AnnAssign)
 def fix_device(editor: Editor, finding: Finding) -> None:
     """Pass the device instead of its name or a list of it alone, or call the function for every device of a list."""
     details = finding.details
+    if details["kind"] == "hidden":
+        editor.replace(editor.expression_at(finding.anchors["device"]), str(details["device"]))
+        editor.unsafe("Set the limit for the GPU that stays visible")
+        return
     node = editor.expression_at(finding.span)
     if details["kind"] == "name":
         editor.replace(node, str(details["device"]).removesuffix(".name"))
