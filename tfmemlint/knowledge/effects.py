@@ -44,6 +44,8 @@ def effect(name: str, target: Target, *, graph: bool = False) -> Effect | None:
             return Effect.ALLOCATES
         if not graph and spelling in _ON_USE:
             return Effect.STARTS
+        if graph and target < _EAGER_BY_DEFAULT_SINCE and _MAKE_SESSION.fullmatch(spelling) is not None:
+            return Effect.ALLOCATES
         if graph and spelling in _SAVES_SHARDED and target >= _SAVES_SHARDED_SINCE:
             return Effect.STARTS
         found = _at(spelling, target, graph)
@@ -140,6 +142,18 @@ functions of ``tf.test`` on 2.21). ``get_session`` creates such a session if the
 ``tensorflow.python.keras`` is the same function on 1.15.5, and its own, with the same result, on 2.21. A ``Server``
 makes the devices even with ``start=False``, with the options of its own ``config`` (2.21). That they are its own, and
 not those that a session asks for, was seen of CPUs on 1.15.5 as well."""
+
+
+_EAGER_BY_DEFAULT_SINCE = Target(2, 0)
+_MAKE_SESSION = re.compile(
+    r"tf\.keras\.(?:models\.)?(?:Model|Sequential|load_model)\(\)\."
+    r"(?:fit|evaluate|predict|(?:fit|evaluate|predict)_generator|(?:train|test|predict)_on_batch|predict_classes"
+    r"|[gs]et_weights|load_weights|save|save_weights)"
+    r"|tf\.keras\.models\.load_model|tf\.keras\.backend\.(?:(?:get|set|batch_get)_value|eval)"
+)
+"""These ask Keras for its session, which makes one without options where there is none. Observed on 1.15.5.
+``compile``, ``summary``, ``to_json``, ``clone_model``, ``model_from_json``, ``K.function``
+and the call of a model made none."""
 
 
 _LAYERS = """
