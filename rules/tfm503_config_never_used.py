@@ -6,22 +6,27 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from tfmemlint.facts.names import is_tensorflow
-from tfmemlint.interpreter.program import ProtoMade, SessionMade
+from tfmemlint.interpreter.program import Event, OptionsEmptied, ProtoMade, SessionMade
 from tfmemlint.interpreter.state import Tri
+from tfmemlint.interpreter.state.options import RunConfigDropped
 from tfmemlint.interpreter.values import Const, Dict
 from tfmemlint.knowledge import names
 from tfmemlint.knowledge.functions import LOGICAL_CONFIGURATION, PROTOS
-from tfmemlint.model.finding import Finding, Severity
+from tfmemlint.model.finding import Finding, Severity, Span, Step
 from tfmemlint.model.intent import Intent, Purpose
+from tfmemlint.rulekit import run_configs
+from tfmemlint.rulekit.emptied_options import lost_options
 from tfmemlint.rulekit.explain import (
     constants_of,
     dropped_limit_intent,
+    in_line,
     is_dropped_limit,
     options_intent,
     plain_options,
     short,
 )
 from tfmemlint.rulekit.exports import is_for_others
+from tfmemlint.rulekit.kept_options import session_of_its_object
 from tfmemlint.rulekit.rule import Rule
 
 if TYPE_CHECKING:
@@ -40,7 +45,9 @@ class ConfigNeverUsed(Rule):
     Finds ``ConfigProto`` and ``GPUOptions`` objects with GPU options that are never passed to anything: no session,
     no estimator, no function, no return value; so are those whose ``device_count`` is to hide the GPUs. Finds a
     ``LogicalDeviceConfiguration`` as a statement of its own, or under a name that nothing reads, too: it only
-    describes a device, and no ``set_logical_device_configuration`` gets it.
+    describes a device, and no ``set_logical_device_configuration`` gets it. Finds GPU options that ``CopyFrom``, which
+    replaces all fields of a message, or ``Clear`` loses again before a session gets them. Finds the GPU options of a
+    ``RunConfig`` that no estimator gets, such as the copy that ``replace`` returns.
 
     Why it matters
     --------------
@@ -76,6 +83,8 @@ class ConfigNeverUsed(Rule):
     def check(self, program: Program) -> Iterator[Finding]:
         """Yield each message with GPU options, and each limit, that nothing uses."""
         yield from self._dropped_limits(program)
+        yield from self._emptied(program)
+        yield from self._run_configs(program)
         # A module that does nothing else defines settings for other modules.
         settings = all(call.name in PROTOS for call in program.calls() if is_tensorflow(call.name))
         for proto in program.of(ProtoMade):
@@ -93,7 +102,9 @@ class ConfigNeverUsed(Rule):
             if not options:
                 yield self._hidden_for_nothing(program, proto)
                 continue
-            session = _session_without(program, proto)
+            session, kept = _session_without(program, proto), ""
+            if session is None and (found := session_of_its_object(program, proto)) is not None:
+                session, kept = found
             yield self.finding(
                 program,
                 proto,
@@ -104,9 +115,83 @@ class ConfigNeverUsed(Rule):
                 else "Nothing is raised; the process takes nearly all of the GPU's memory",
                 advice="Configure the physical devices with tf.config, or hand the options to the session",
                 fixable=names.exists(proto.name, program.target) and (session is not None or program.target.major >= 2),
-                details={"options": options, "values": constants_of(fields), "kind": short(proto.name)},
+                details={"options": options, "values": constants_of(fields), "kind": short(proto.name), "kept": kept},
                 anchors={f"field:{before}{name}": span for name, span in proto.field_spans.items()}
                 | ({"session": session.span} if session is not None else {}),
+            )
+
+    def _emptied(self, program: Program) -> Iterator[Finding]:
+        places: set[tuple[str, Span]] = set()
+        for emptied in program.of(OptionsEmptied):
+            options = lost_options(program, emptied)
+            if not options or (emptied.path, emptied.span) in places:
+                continue
+            places.add((emptied.path, emptied.span))
+            names_of_them = " and ".join(name.removeprefix("gpu_options.") for name in options)
+            setter = emptied.setters[next(iter(options)).removeprefix(emptied.before)]
+            yield self.finding(
+                program,
+                emptied,
+                f"{emptied.method} empties {emptied.text} first: no session gets {names_of_them}",
+                intent=options_intent(options),
+                outcome="Nothing is raised; the options that were set before are lost",
+                advice="Call MergeFrom, which keeps what is set, or set single fields"
+                if emptied.replaced
+                else f"Call {emptied.method} before the options are set",
+                trace=(
+                    *setter["frames"],
+                    Step(setter["path"], setter["span"], f"sets {names_of_them}"),
+                    *emptied.frames,
+                    Step(emptied.path, emptied.span, f"calls {emptied.method}, which keeps nothing of that"),
+                ),
+                fixable=emptied.replaced and emptied.merges,
+                details={"merge": True},
+            )
+
+    def _run_configs(self, program: Program) -> Iterator[Finding]:
+        for dropped in program.of(RunConfigDropped):
+            options = plain_options(dropped.fields)
+            if not options:
+                continue
+            details: dict[str, object] = {"how": "keep", "run_config": ""}
+            anchors: dict[str, Span] = {}
+            event: Event = dropped
+            message = "Nothing gets the RunConfig that replace returns: its GPU options have no effect"
+            advice = "Keep the result: run_config = run_config.replace(...)"
+            if not dropped.dropped:
+                other = dropped.method == "replace"
+                call = (run_configs.estimator_with_another if other else run_configs.estimator_without)(
+                    program, dropped
+                )
+                if call is None:
+                    continue
+                name = run_configs.name_at(program, dropped, call)
+                fits = bool(name) and (other or run_configs.goes_with(dropped, call, name))
+                details = {"how": "other" if other else "add", "run_config": name if fits else ""}
+                anchors = {"config": run_configs.config_span(call)}
+                advice = f"Hand it the RunConfig: config={name or 'run_config'}"
+                event = dropped if other else call
+                if not other:
+                    message = (
+                        f"{short(call.name)} gets no config: the GPU options of the RunConfig {in_line(dropped)} "
+                        "have no effect"
+                    )
+            yield self.finding(
+                program,
+                event,
+                message,
+                intent=options_intent(options),
+                outcome="Nothing is raised; the process takes nearly all of the GPU's memory",
+                advice=advice,
+                trace=(
+                    *dropped.frames,
+                    Step(dropped.path, dropped.given, "gives a RunConfig the GPU options"),
+                    *event.frames,
+                    Step(event.path, event.span, "leaves that RunConfig out"),
+                ),
+                fixable=details["how"] == "keep" or bool(details["run_config"]),
+                anchors=anchors,
+                details=details,
             )
 
     def _hidden_for_nothing(self, program: Program, proto: ProtoMade) -> Finding:
@@ -140,6 +225,16 @@ class ConfigNeverUsed(Rule):
 
     def fix(self, finding: Finding, editor: Editor) -> None:
         """Hand the options to the session beside them; where there is none, set the same with ``tf.config``."""
+        if "merge" in finding.details:
+            from tfmemlint.fixes.rewrites import option_types
+
+            option_types.merge_instead(editor, finding)
+            return
+        if "run_config" in finding.details:
+            from tfmemlint.fixes.rewrites import run_configs as rewrite
+
+            rewrite.hand_over(editor, finding)
+            return
         if "mib" in finding.details:
             from tfmemlint.fixes.rewrites import logical_devices
 

@@ -19,6 +19,7 @@ from tfmemlint.interpreter.program import (
     LateOption,
     MissingMember,
     NeverRun,
+    OptionsEmptied,
     ProtoMade,
     RankTaken,
     RuntimeStart,
@@ -116,6 +117,8 @@ def _words(event: Event) -> str:
             return f"lookup of {describe_value(event.key)} in what {event.of} returned"
         case LateOption():
             return f"option {event.field} = {describe_value(event.value)}, set after the session was made"
+        case OptionsEmptied():
+            return f"{event.method} of {event.text}, which loses {_fields(event.fields)}"
         case AmountTold():
             return f"amount in {event.unit} of {event.source}, told in {event.label}"
         case DeviceTest():

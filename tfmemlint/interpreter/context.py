@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import itertools
 from collections.abc import Hashable, Sequence
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from tfmemlint.facts.shapes import expressions
 from tfmemlint.interpreter.frames import Catching, Children, Conditions, ConfigFiles, Frame, Heap, Loop, SettledCall
@@ -137,6 +137,7 @@ class Context(Place):
         self.singling_out: set[str] = set()
         """Serial numbers of `Made` values that were used, or passed on."""
         self.protos: list[tuple[Proto, Call]] = []
+        self.run_configs: list[tuple[int, Proto, Any]] = []
         self.ended: dict[Thread, State] = {}
         """The states that threads leave which only start something."""
         self.shaped: set[int] = set()

@@ -137,6 +137,9 @@ def _call_main_function(context: Context) -> None:
 
 
 def _report_protos(context: Context) -> None:
+    for serial, proto, event in context.run_configs:
+        if serial not in context.used:
+            context.emit(replace(event, fields=dict(proto.record.fields)))
     carried = {
         span for event in context.events if isinstance(event, SessionMade) for span in event.field_spans.values()
     }
@@ -155,3 +158,5 @@ def _report_protos(context: Context) -> None:
         )
         for late in proto.record.late:
             context.emit(late)
+        for emptied in proto.record.lost if proto.record.consumed or proto.record.taken is not None else ():
+            context.emit(emptied)

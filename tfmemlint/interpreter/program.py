@@ -12,7 +12,7 @@ from dataclasses import field
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from tfmemlint.interpreter.state import Arg, Call, Event, Handler, RuntimeStart, Tri
-from tfmemlint.interpreter.state.options import OptionStored
+from tfmemlint.interpreter.state.options import OptionsEmptied, OptionStored
 from tfmemlint.interpreter.state.texts import AmountTold, DeviceTest, NameAsked, TextDecides, TextTaken
 from tfmemlint.interpreter.values import UNKNOWN, ModuleInstance, Value
 from tfmemlint.model.finding import Span
@@ -46,6 +46,7 @@ __all__ = [
     "NeverRun",
     "OptionGiven",
     "OptionStored",
+    "OptionsEmptied",
     "Program",
     "ProtoMade",
     "RankTaken",

@@ -43,7 +43,7 @@ _PLACE = frozenset(
     }
 )  # fmt: skip
 """Attributes of a `Context` that are the same again after an import, or that are dealt with one by one."""
-_MUST_STAY = frozenset({"given_up", "protos", "raised", "surely_left", "import_state", "path_changed"})
+_MUST_STAY = frozenset({"given_up", "protos", "raised", "run_configs", "surely_left", "import_state", "path_changed"})
 """Attributes with which an import that changes them is not repeated."""
 _MOVED = (Event, State, Phase, Setting, ConfigEffect)
 

@@ -68,6 +68,11 @@ PROTOS = frozenset(
     for prefix in ("tf.", "tf.compat.v1.")
     for name in ("ConfigProto", "GPUOptions", "OptimizerOptions", "GraphOptions", "GPUOptions.Experimental")
 )
+RUN_CONFIGS = tuple(
+    f"tf.{place}RunConfig"
+    for place in ("estimator.", "compat.v1.estimator.", "estimator.tpu.", "compat.v1.estimator.tpu.", "contrib.tpu.")
+)
+"""Classes that tell an estimator how to run, with which options for its sessions as well."""
 SET_SESSION = ("tf.keras.backend.set_session", "tf.compat.v1.keras.backend.set_session")
 TENSORFLOW_FLAGS = ("tf.flags", "tf.app.flags", "tf.compat.v1.flags", "tf.compat.v1.app.flags")
 """The names in TensorFlow of ``absl.flags``."""

@@ -55,3 +55,16 @@ def _copy(editor: Editor, finding: Finding, how: str) -> str:
             value = f"{editor.tf('tf.compat.v1.GPUOptions', assign)}(**{value})"
     editor.replace(assign, cst.Expr(cst.parse_expression(f"{field}.{method}({value})")))
     return message
+
+
+def merge_instead(editor: Editor, finding: Finding) -> None:
+    """Merge a message into another one, where ``CopyFrom`` replaces all that is set.
+
+    Raises:
+        Withheld: it is not called as a method.
+    """
+    call = editor.expression_at(finding.span)
+    if not isinstance(call, cst.Call) or not isinstance(call.func, cst.Attribute):
+        raise Withheld("it is not called as a method")
+    editor.replace(call.func.attr, "MergeFrom")
+    editor.unsafe("Merge it, which keeps what is set")

@@ -21,9 +21,12 @@ def hand_over(editor: Editor, finding: Finding) -> bool:
     """Give the session of ``finding`` the message that a name stands for; False if that is not plain to see."""
     made = editor.expression_at(finding.span)
     statement = editor.statement_of(made)
-    name = _name_of(statement, made)
+    kept = str(finding.details.get("kept", ""))
+    name = kept or _name_of(statement, made)
     call = editor.expression_at(finding.anchors["session"])
-    if not name or not isinstance(call, cst.Call) or editor.parent(statement) not in list(editor.ancestors(call)):
+    if not name or not isinstance(call, cst.Call):
+        return False
+    if not kept and editor.parent(statement) not in list(editor.ancestors(call)):
         return False
     positional = sum(arg.keyword is None for arg in call.args)
     given = {arg.keyword.value for arg in call.args if arg.keyword is not None}

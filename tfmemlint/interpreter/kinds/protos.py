@@ -7,9 +7,9 @@ import ast
 from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.operations.members import report_missing
 from tfmemlint.interpreter.operations.methods import MethodCall
-from tfmemlint.interpreter.operations.protos import report_stored, set_proto_field
+from tfmemlint.interpreter.operations.protos import copy_whole, empty_proto, report_stored, set_proto_field
 from tfmemlint.interpreter.registry import attribute_of, method, stores_in
-from tfmemlint.interpreter.values import UNKNOWN, Proto, Value
+from tfmemlint.interpreter.values import UNKNOWN, Const, Proto, Value
 from tfmemlint.knowledge.option_types import NOT_ASSIGNED
 
 
@@ -47,13 +47,23 @@ def store_in_proto(
 def copy_fields(context: Context, base: Proto, call: MethodCall) -> Value:
     values, _ = call.drained_arguments(context)
     if values and isinstance(values[0], Proto):
+        source = values[0]
+        if call.name == "CopyFrom":
+            empty_proto(context, base, call.node, call.name, source, "")
         prefix = base.prefix[:-1]
         if prefix:
-            set_proto_field(context, Proto(base.name, base.record, ""), prefix, values[0], None)
+            set_proto_field(context, Proto(base.name, base.record, ""), prefix, source, None)
         else:
-            base.record.fields.update(values[0].record.fields)
-            base.record.spans.update(values[0].record.spans)
-            values[0].record.consumed = True
+            copy_whole(context, base.record, source.record)
+    return UNKNOWN
+
+
+@method(Proto, "Clear", "ClearField")
+def clear_fields(context: Context, base: Proto, call: MethodCall) -> Value:
+    values, _ = call.drained_arguments(context)
+    given = values[0] if values else Const("")
+    if isinstance(given, Const) and isinstance(given.value, str) and (call.name == "Clear") == (not given.value):
+        empty_proto(context, base, call.node, call.name, None, given.value)
     return UNKNOWN
 
 

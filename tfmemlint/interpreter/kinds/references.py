@@ -16,6 +16,7 @@ from tfmemlint.interpreter.operations.environment import read_variable, replace_
 from tfmemlint.interpreter.operations.events import emit_store, report_use
 from tfmemlint.interpreter.operations.members import report_missing
 from tfmemlint.interpreter.operations.named_calls import call_by_name
+from tfmemlint.interpreter.operations.run_configs import WITHOUT_SESSION_CONFIG
 from tfmemlint.interpreter.operations.unknown_calls import call_not_followed
 from tfmemlint.interpreter.program import Arg
 from tfmemlint.interpreter.registry import Invocation, attribute_of, calls, item_of, stores_in
@@ -66,7 +67,8 @@ def attribute_of_reference(context: Context, base: Ref, name: str, node: ast.AST
 
 @attribute_of(Made)
 def attribute_of_result(context: Context, base: Made, name: str, node: ast.AST) -> Value:
-    context.used.add(base.serial)
+    if not (base.name.endswith(".RunConfig") and name in WITHOUT_SESSION_CONFIG):
+        context.used.add(base.serial)
     report_missing(context, base, name, node)
     known = is_tensorflow(base.name) or base.name.startswith(OF_PROCESSES)
     return Ref(f"{base.name}().{name}") if known else UNKNOWN

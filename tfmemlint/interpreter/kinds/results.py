@@ -9,6 +9,7 @@ from tfmemlint.interpreter.operations.call_effects import add_layer
 from tfmemlint.interpreter.operations.devices import report_lookup
 from tfmemlint.interpreter.operations.members import report_missing
 from tfmemlint.interpreter.operations.methods import MethodCall
+from tfmemlint.interpreter.operations.run_configs import note_run_config
 from tfmemlint.interpreter.registry import attribute_of, method
 from tfmemlint.interpreter.values import UNKNOWN, Const, Limit, Made, Value
 
@@ -36,8 +37,8 @@ def replace_in_result(context: Context, base: Made, call: MethodCall) -> Value |
     """``RunConfig.replace`` returns another object: where that is dropped, nobody gets what it was given."""
     if not base.name.endswith("RunConfig") or not _is_statement(context, call.node):
         return None
-    for keyword in call.node.keywords if isinstance(call.node, ast.Call) else ():
-        context.evaluate(keyword.value)
+    _, keywords, written = call.arguments(context)
+    note_run_config(context, context.next_serial(), keywords, call.node, written, "replace", dropped=True)
     return UNKNOWN
 
 

@@ -9,7 +9,20 @@ from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.observer import Decision, Reason
 from tfmemlint.interpreter.operations.numbers_in_loops import is_nonzero
 from tfmemlint.interpreter.state import State, Tri
-from tfmemlint.interpreter.values import Choice, Const, Count, Devices, Dict, Index, Made, PassNumber, Ref, Seq, Value
+from tfmemlint.interpreter.values import (
+    Choice,
+    Const,
+    Count,
+    Devices,
+    Dict,
+    Index,
+    Made,
+    PassNumber,
+    Proto,
+    Ref,
+    Seq,
+    Value,
+)
 
 _CONTEXT_INITIALIZED = "tf.python.eager.context.context()._initialized"
 _GPU_TESTS = frozenset(
@@ -165,6 +178,9 @@ def _truth_of_value(value: Value) -> TestResult:
             return TestResult(True, assumed=True)
         case PassNumber() | Index():
             return TestResult(is_nonzero(value))
+        case Proto():
+            # A message has neither a length nor a truth value of its own, be there fields in it or not.
+            return TestResult(True)
         case Ref("typing.TYPE_CHECKING" | "typing_extensions.TYPE_CHECKING"):
             return TestResult(False)
         case Made(name) if name in _GPU_TESTS:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping
 from typing import Any
 
 from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.operations.devices import rank_taken
 from tfmemlint.interpreter.operations.events import event_fields
-from tfmemlint.interpreter.program import Call, LateOption, OptionStored
+from tfmemlint.interpreter.program import Call, LateOption, OptionsEmptied, OptionStored
 from tfmemlint.interpreter.values import UNKNOWN, Const, Dict, Proto, ProtoRecord, Value
 
 
@@ -37,16 +38,79 @@ def set_proto_field(context: Context, proto: Proto, name: str, value: Value, spa
         value.record.consumed = True
         for inner, inner_value in list(value.record.fields.items()):
             if inner.startswith(value.prefix):
-                record.fields[f"{full}.{inner[len(value.prefix) :]}"] = inner_value
-                record.spans[f"{full}.{inner[len(value.prefix) :]}"] = value.record.spans.get(inner, span)
+                place = value.record.spans.get(inner, span)
+                _keep(context, record, f"{full}.{inner[len(value.prefix) :]}", inner_value, place)
     elif isinstance(value, Dict):
         for key, inner_value in value.items.items():
-            record.fields[f"{full}.{key}"] = inner_value
-            record.spans[f"{full}.{key}"] = span
+            _keep(context, record, f"{full}.{key}", inner_value, span)
     else:
-        record.fields[full] = value
-        record.spans[full] = span
+        _keep(context, record, full, value, span)
     _note_late(context, record, full, value)
+
+
+def _keep(context: Context, record: ProtoRecord, name: str, value: Value, span: Any) -> None:
+    """Note the value of one field: what a call has emptied before is not lost any more."""
+    record.fields[name] = value
+    record.spans[name] = span
+    if context.state is not None and context.statement is not None:
+        record.setters[name] = event_fields(context, context.statement)
+    for lost in record.lost:
+        lost.fields.pop(name, None)
+
+
+def copy_whole(context: Context, record: ProtoRecord, other: ProtoRecord) -> None:
+    """Copy all fields of one message into another."""
+    other.consumed = True
+    for name, value in list(other.fields.items()):
+        _keep(context, record, name, value, other.spans.get(name))
+
+
+def empty_proto(context: Context, proto: Proto, node: ast.AST, method: str, source: Proto | None, field: str) -> None:
+    """Forget the fields of a message that a call replaces, or clears, where they are set in every run that gets here.
+
+    ``source``: the message whose fields take their place. ``field``: the one field that is cleared, or "".
+    """
+    record, prefix = proto.record, proto.prefix + field
+    if context.state is None or (source is not None and source.record is record):
+        return
+    around = event_fields(context, node)
+    given = {} if source is None else source.record.fields
+    lost: dict[str, Value] = {}
+    overlaps = False
+    for name, value in list(record.fields.items()):
+        inside = name == prefix or name.startswith(f"{prefix}." if field else prefix)
+        setter = record.setters.get(name)
+        if not inside or setter is None or not _comes_with(around, setter):
+            continue
+        del record.fields[name]
+        record.spans.pop(name, None)
+        if source is None or source.prefix + name[len(prefix) :] not in given:
+            lost[name] = value
+        else:
+            overlaps = True
+    if not lost or record.taken is not None or record.consumed:
+        return
+    taken = {name: value for name, value in given.items() if source is not None and name.startswith(source.prefix)}
+    func = node.func if isinstance(node, ast.Call) else node
+    record.lost.append(
+        OptionsEmptied(
+            method=method,
+            fields=lost,
+            setters={name: record.setters[name] for name in lost},
+            before="gpu_options." if proto.name.endswith("GPUOptions") else "",
+            replaced=source is not None,
+            given=frozenset(taken),
+            merges=all(isinstance(value, Const) and bool(value.value) for value in taken.values()) or not overlaps,
+            whole=not prefix and not proto.name.endswith("GPUOptions"),
+            text=context.text(func.value) if isinstance(func, ast.Attribute) else "",
+            **around,
+        )
+    )
+
+
+def _comes_with(call: Mapping[str, Any], setter: Mapping[str, Any]) -> bool:
+    """True if a call comes in every run in which the setter does."""
+    return set(call["guards"]) <= set(setter["guards"]) and set(call["ways"]) <= set(setter["ways"])
 
 
 def report_stored(context: Context, name: str, value: Value, node: ast.AST, given: ast.expr | None) -> None:

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import field
+from typing import Any
+
+from tfmemlint.interpreter.state.handlers import Arg
 from tfmemlint.interpreter.state.model import Event
 from tfmemlint.interpreter.values import Value
 from tfmemlint.model.finding import Span
@@ -23,3 +28,40 @@ class OptionStored(Event):
     target: Span
     given: Span | None
     given_text: str
+
+
+@record(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class OptionsEmptied(Event):
+    """A call empties a message in which fields are set, before any session has taken it; a session gets it afterwards.
+
+    ``method``: ``CopyFrom``, ``Clear`` or ``ClearField``. ``fields``: those that nothing sets again, by dotted name.
+    ``setters``: for each field, the shared fields of the event that set it. ``before``: what their names lack in front
+    in a message that is a part of another one. ``replaced``: another message takes the place of what was there, which
+    has the fields ``given``. ``merges``: both can be had together. ``whole``: it is a whole ``ConfigProto``.
+    ``text``: the message as written.
+    """
+
+    method: str
+    fields: dict[str, Value]
+    setters: Mapping[str, Mapping[str, Any]]
+    before: str = ""
+    replaced: bool = False
+    given: frozenset[str] = frozenset()
+    merges: bool = False
+    whole: bool = False
+    text: str = ""
+
+
+@record(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class RunConfigDropped(Event):
+    """A ``RunConfig`` has a ``ConfigProto`` as its ``session_config``, and nothing in the program gets it.
+
+    ``fields``: those of the message. ``given``: where it is given. ``method``: ``replace`` for a copy of another
+    ``RunConfig``, "" for a new one. ``dropped``: the copy is not even given a name.
+    """
+
+    given: Span
+    fields: dict[str, Value] = field(default_factory=dict)
+    method: str = ""
+    dropped: bool = False
+    arguments: tuple[Arg, ...] = ()

@@ -10,13 +10,14 @@ from tfmemlint.interpreter.operations.contents import mark_escaped
 from tfmemlint.interpreter.operations.events import event_fields
 from tfmemlint.interpreter.operations.exceptions import throw
 from tfmemlint.interpreter.operations.protos import new_proto
+from tfmemlint.interpreter.operations.run_configs import note_run_config
 from tfmemlint.interpreter.operations.starting import start_runtime
 from tfmemlint.interpreter.program import Call, SessionMade
 from tfmemlint.interpreter.registry import Invocation, models
 from tfmemlint.interpreter.state import Tri
 from tfmemlint.interpreter.values import UNKNOWN, Const, Made, Proto, Value
 from tfmemlint.knowledge import effects
-from tfmemlint.knowledge.functions import DISABLE_EAGER, ENABLE_EAGER, PROTOS, SESSIONS, TARGETED
+from tfmemlint.knowledge.functions import DISABLE_EAGER, ENABLE_EAGER, PROTOS, RUN_CONFIGS, SESSIONS, TARGETED
 from tfmemlint.model.finding import Span
 
 _SESSION = "tf.compat.v1.Session"
@@ -71,6 +72,21 @@ def make_proto(context: Context, call: Invocation) -> Value:
 @models(*SESSIONS)
 def make_session(context: Context, call: Invocation) -> Value:
     return _new_session(context, call.name, call.values, call.keywords, call.node, call.event, call.result)
+
+
+@models(*RUN_CONFIGS)
+def make_run_config(context: Context, call: Invocation) -> Value | None:
+    note_run_config(context, call.result.serial, call.keywords, call.node, call.written)
+    return None
+
+
+@models(*(f"{name}().replace" for name in RUN_CONFIGS))
+def copy_run_config(context: Context, call: Invocation) -> Value:
+    """``replace`` returns another ``RunConfig``."""
+    for value in call.all_values:
+        mark_escaped(context, value)
+    note_run_config(context, call.result.serial, call.keywords, call.node, call.written, "replace")
+    return Made(call.name.removesuffix("().replace"), call.result.serial)
 
 
 @models("tf.get_default_session", "tf.compat.v1.get_default_session")

@@ -130,6 +130,10 @@ class ProtoRecord:
     """Events of fields that were set after a session had taken the message, and that no later one has taken."""
     taken: Any = None
     """The event of the last session that has taken the message."""
+    setters: dict[str, Any] = field(default_factory=dict)
+    """For each field, the shared fields of the event that set it (`operations.events.event_fields`)."""
+    lost: list[Any] = field(default_factory=list)
+    """Events of calls that have emptied the message, with the fields that nothing has set again since."""
 
 
 @record(frozen=True, slots=True, eq=False)
