@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tfmemlint.interpreter.values import UNKNOWN, Amount, Const, FileValue, Seq
+from tfmemlint.interpreter.values import UNKNOWN, Amount, Const, FileValue, OneOf, Seq
 from tfmemlint.knowledge.functions import SET_LOGICAL
 from tfmemlint.knowledge.variables import (
     ALLOCATOR,
@@ -108,6 +108,9 @@ class EnvBadValue(Rule):
             if _is_no_string(write):
                 yield self._no_string(program, write)
                 continue
+            if isinstance(write.value, OneOf):
+                yield from self._one_of(program, write, write.value)
+                continue
             text = _text_of(write)
             bad = judge_value(write.name, text) if text is not None else None
             if bad is None or is_replaced(program, write):
@@ -136,6 +139,39 @@ class EnvBadValue(Rule):
                     "why": "to see every GPU, remove the variable" if bad.kind == "visible" else _advice(bad),
                 },
             )
+
+    def _one_of(self, program: Program, write: EnvWrite, value: OneOf) -> Iterator[Finding]:
+        """Yield a value that is one of a few texts, if TensorFlow accepts none of them, or not the one that matters."""
+        texts = [option for option in value.options if isinstance(option, str)]
+        judged = [judge_value(write.name, text) for text in texts]
+        bad = next((found for found in judged if found is not None and not found.harmless), None)
+        if bad is None or len(texts) != len(value.options) or is_replaced(program, write):
+            return
+        text = texts[judged.index(bad)]
+        shown = " or ".join(map(repr, texts))
+        lower = write.name == GROWTH and set(texts) <= {"True", "False"}
+        in_part = None in judged or write.how == "setdefault" or _is_done_otherwise(program, bad)
+        yield self.finding(
+            program,
+            write,
+            _message(write.name, text, bad, shown),
+            span=place_of(write),
+            severity=Severity.WARNING if in_part else self.severity,
+            intent=_intent(write, bad),
+            outcome=_outcome(write.name, bad),
+            advice="Write it in lower case: str(...).lower()" if lower else _advice(bad),
+            details={
+                "kind": "one_of",
+                "texts": tuple(texts),
+                "meant": tuple(
+                    (found.meant if found is not None else each) for each, found in zip(texts, judged, strict=True)
+                ),
+                "given": write.given,
+                "contrary": bool(growth_calls(program)),
+                "growth": write.name == GROWTH,
+                "why": _advice(bad),
+            },
+        )
 
     def correction(self, finding: Finding, text: str, target: Target) -> Correction:
         """Return what to write instead."""
@@ -169,11 +205,12 @@ class EnvBadValue(Rule):
             intent=Intent(_PURPOSES.get(write.name, Purpose.OTHER), text=meant or f"{write.name}={write.text}"),
             outcome=f"Python raises {error}",
             advice=f"Write {meant!r}" if meant else "Write a string",
-            fixable=_is_number(write) or not isinstance(write.value, Amount),
+            fixable=_is_number(write) or not isinstance(write.value, (Amount, OneOf)) or write.name == GROWTH,
             details={
                 "kind": "type",
                 "meant": meant,
                 "number": _is_number(write),
+                "switch": write.name == GROWTH and isinstance(write.value, OneOf) and kind == "bool",
                 "given": write.given,
                 "caught": write.handler_for("TypeError") is not None,
                 "why": "it is not clear which string is meant",
@@ -190,6 +227,8 @@ def _is_no_string(write: EnvWrite) -> bool:
     """True if a variable is set to a value that is known to be no string."""
     if isinstance(write.value, Amount):
         return write.value.type in ("number", "list") and (write.value.sure or isinstance(write.value, FileValue))
+    if isinstance(write.value, OneOf):
+        return not any(isinstance(option, str) for option in write.value.options)
     return isinstance(write.value, (Const, Seq)) and text_of(write) is None
 
 
@@ -201,6 +240,9 @@ def _type_of(value: Value) -> str:
         return "list" if isinstance(value.value, tuple) else type(value.value).__name__
     if isinstance(value, Amount):
         return value.type if value.default is None else type(value.default).__name__
+    if isinstance(value, OneOf):
+        kinds = {type(option).__name__ for option in value.options}
+        return kinds.pop() if len(kinds) == 1 else "number"
     return type(value.value).__name__ if isinstance(value, Const) else ""
 
 
@@ -238,8 +280,11 @@ def _listed(write: EnvWrite) -> str:
     return ",".join(map(str, numbers)) if len(numbers) == len(items) else ""
 
 
-def _message(name: str, text: str, bad: BadValue) -> str:
+def _message(name: str, text: str, bad: BadValue, shown: str = "") -> str:
+    """Return what is wrong with a value; ``shown``: all that it may be, where it is one of a few."""
     match bad.kind:
+        case "growth" if shown:
+            return f"{name} is either 'true' or 'false', in lower case: the value is {shown}"
         case "growth":
             return f"{name} is either 'true' or 'false', in lower case: {text!r} is ignored"
         case "allocator":

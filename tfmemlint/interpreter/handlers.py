@@ -36,6 +36,7 @@ MODULES = (
     "kinds.environ",
     "kinds.functions",
     "kinds.lists",
+    "kinds.options",
     "kinds.own_dicts",
     "kinds.protos",
     "kinds.references",

@@ -91,9 +91,12 @@ def rename_variable(editor: Editor, finding: Finding) -> None:
 def set_value(editor: Editor, finding: Finding) -> None:
     """Replace a value that has no effect by the intended one."""
     details = finding.details
+    if details["kind"] == "one_of":
+        _set_one_of(editor, finding)
+        return
     meant, given = str(details["meant"]), details["given"]
     number = bool(details.get("number"))
-    if not meant and not number:
+    if not meant and not number and not details.get("switch"):
         raise Withheld(str(details["why"]))
     if not isinstance(given, Span):
         raise Withheld("the place of its value isn't known")
@@ -117,6 +120,41 @@ def set_value(editor: Editor, finding: Finding) -> None:
         editor.unsafe(message)
 
 
+def _set_one_of(editor: Editor, finding: Finding) -> None:
+    """Correct an expression whose value is one of a few texts.
+
+    Raises:
+        Withheld: it is not clear which texts are meant, or where they come from.
+    """
+    details = finding.details
+    given, texts = details["given"], cast("tuple[str, ...]", details["texts"])
+    meant = dict(zip(texts, cast("tuple[str, ...]", details["meant"]), strict=True))
+    if not isinstance(given, Span):
+        raise Withheld("the place of its value isn't known")
+    if details["contrary"]:
+        raise Withheld("the program sets growth itself, and the variable would override it: which is intended?")
+    value = editor.expression_at(given)
+    written = [value.body, value.orelse] if isinstance(value, cst.IfExp) else []
+    strings = [part for part in written if isinstance(part, cst.SimpleString)]
+    if len(strings) == len(texts) and all(meant.get(str(part.evaluated_value)) for part in strings):
+        for part in strings:
+            if meant[str(part.evaluated_value)] != part.evaluated_value:
+                editor.replace(part, string(part, meant[str(part.evaluated_value)]))
+    elif not details["growth"]:
+        raise Withheld(str(details["why"]))
+    else:
+        # An operator binds less than the method that is put behind it.
+        bare = isinstance(value, (cst.Call, cst.Name, cst.Attribute, cst.Subscript, cst.FormattedString))
+        code = editor.code(value) if bare or value.lpar else f"({editor.code(value)})"
+        if set(texts) <= {"True", "False"}:
+            editor.replace(value, f"{code}.lower()")
+        elif set(texts) <= {"1", "0"}:
+            editor.replace(value, f"str({code} == {editor.quoted('1')}).lower()")
+        else:
+            raise Withheld(str(details["why"]))
+    editor.unsafe("Write 'true' or 'false', in lower case")
+
+
 def _is_text_of_list(editor: Editor, node: cst.BaseExpression) -> bool:
     """True for ``str(numbers)``, whose text has the brackets of the list."""
     return (
@@ -134,6 +172,9 @@ def _make_string(editor: Editor, value: cst.BaseExpression, details: Mapping[str
     if isinstance(value, literal_types) or code in ("True", "False"):
         editor.replace(value, editor.quoted(str(details["meant"])))
         set_applicability(editor, f"Set it to the string {details['meant']!r}", caught=caught)
+    elif details.get("switch"):
+        editor.replace(value, f"str({code}).lower()")
+        set_applicability(editor, "Make it a string in lower case", caught=caught, doubtful=True)
     elif details["number"]:
         editor.replace(value, f"str({code})")
         set_applicability(editor, "Make it a string", caught=caught)

@@ -12,6 +12,7 @@ from tfmemlint.interpreter.operations.config_files import loaded
 from tfmemlint.interpreter.operations.environment import read_variable
 from tfmemlint.interpreter.registry import Invocation, builtin, models
 from tfmemlint.interpreter.values import (
+    TRUTH,
     UNKNOWN,
     Amount,
     Class,
@@ -89,6 +90,17 @@ def define_flag(context: Context, call: Invocation) -> Value | None:
     # A second definition of the name is for another program, or for none.
     flag = FLAGS, name.value
     context.heap = {**context.heap, flag: UNKNOWN if flag in context.heap else value}
+    return Fields({"value": context.heap[flag]})
+
+
+@builtin("absl.flags.DEFINE_bool", "absl.flags.DEFINE_boolean")
+@models(*(f"{prefix}.DEFINE_{kind}" for prefix in TENSORFLOW_FLAGS for kind in ("bool", "boolean")))
+def define_switch(context: Context, call: Invocation) -> Value | None:
+    name, default = call.argument(0, "name"), call.argument(1, "default")
+    if not isinstance(name, Const) or not isinstance(name.value, str) or default not in (Const(True), Const(False)):
+        return None
+    flag = FLAGS, name.value
+    context.heap = {**context.heap, flag: UNKNOWN if flag in context.heap else TRUTH}
     return Fields({"value": context.heap[flag]})
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import re
 
 from tfmemlint.interpreter.context import Context
@@ -10,6 +11,7 @@ from tfmemlint.interpreter.operations.bindings import set_field_of
 from tfmemlint.interpreter.operations.classes import class_member, lineage
 from tfmemlint.interpreter.operations.contents import passed_to_unknown
 from tfmemlint.interpreter.operations.objects import call_method_of, member
+from tfmemlint.interpreter.operations.options import as_options, of_each
 from tfmemlint.interpreter.registry import Invocation, attribute_of, builtin
 from tfmemlint.interpreter.values import (
     UNKNOWN,
@@ -88,6 +90,9 @@ def attribute_of_pattern(context: Context, base: Partial, name: str, node: ast.A
 @builtin("json.dumps", "json.dump")
 def dump(context: Context, call: Invocation) -> Value | None:
     default = call.keywords.get("default")
+    option = as_options(call.values[0]) if call.values else None
+    if option is not None and call.name == "json.dumps":
+        return of_each(option, json.dumps)
     if default is None or not call.values:
         return None
     if _has_object(context, call.values[0]):

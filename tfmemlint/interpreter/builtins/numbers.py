@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tfmemlint.facts import folding
 from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.operations.amounts import as_number, as_text
 from tfmemlint.interpreter.operations.constants import plain_values
+from tfmemlint.interpreter.operations.options import as_options, of_each
 from tfmemlint.interpreter.operations.text_truth import truth_of_text
 from tfmemlint.interpreter.registry import Invocation, builtin
 from tfmemlint.interpreter.values import (
+    TRUTH,
     UNKNOWN,
     Amount,
     Const,
@@ -81,7 +84,17 @@ def range_(context: Context, call: Invocation) -> Value | None:
 
 @builtin("bool")
 def truth(context: Context, call: Invocation) -> Value | None:
-    return truth_of_text(context, call.values[0], call.node) if len(call.values) == 1 else None
+    if len(call.values) != 1:
+        return None
+    told = truth_of_text(context, call.values[0], call.node)
+    return TRUTH if told is None and isinstance(call.values[0], Unknown) else told
+
+
+@builtin("repr", "ascii", "format")
+def text_of_option(context: Context, call: Invocation) -> Value | None:
+    """Return the texts that one of a few values may become."""
+    option = as_options(call.values[0]) if len(call.values) == 1 else None
+    return None if option is None else of_each(option, format if call.name == "format" else repr)
 
 
 @builtin("str", "int")
@@ -91,6 +104,9 @@ def text_or_number(context: Context, call: Invocation) -> Value | None:
         return values[0]
     if len(values) == 1 and isinstance(values[0], Index):
         return values[0] if call.name == "int" else NumberedName("", values[0])
+    option = as_options(values[0]) if len(values) == 1 else None
+    if option is not None:
+        return of_each(option, lambda each: folding.function(call.name, [each]))
     if len(values) == 1 and isinstance(values[0], Amount):
         return as_number(values[0], whole=True) if call.name == "int" else as_text(values[0])
     if len(values) == 1 and call.name == "str" and isinstance(values[0], FilePath):

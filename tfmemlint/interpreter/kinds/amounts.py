@@ -7,15 +7,18 @@ import ast
 from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.operations.amounts import as_number, of_text, option_value
 from tfmemlint.interpreter.operations.methods import MethodCall
+from tfmemlint.interpreter.operations.options import SAYING_YES_OR_NO
 from tfmemlint.interpreter.operations.text_truth import option_read_by_bool
 from tfmemlint.interpreter.registry import attribute_of, item_of, method
 from tfmemlint.interpreter.values import (
+    TRUTH,
     UNKNOWN,
     Amount,
     Const,
     Fields,
     FileValue,
     Function,
+    OneOf,
     OptionParser,
     Ref,
     Seq,
@@ -37,7 +40,9 @@ def item_of_amount(
 
 @method(Amount)
 def method_of_amount(context: Context, base: Amount, call: MethodCall) -> Value | None:
-    result = of_text(base, call.name)
+    result: Value | None = of_text(base, call.name)
+    if result is None and base.type == "str" and call.name in SAYING_YES_OR_NO:
+        result = TRUTH
     if result is not None:
         call.drained_arguments(context)
     return result
@@ -134,8 +139,25 @@ def _add_argument(
 
 
 def _parsed(name: str, keywords: dict[str, Value], source: str) -> Value:
-    if keywords.keys() & {"action", "nargs", "choices"}:
+    if "action" in keywords:
+        return _switched(keywords["action"], keywords.get("default"))
+    if keywords.keys() & {"nargs", "choices"}:
         return UNKNOWN
     type_ = keywords.get("type", Ref("str"))
     reader = type_.name if isinstance(type_, Ref) else ""
     return option_value(name, reader, keywords.get("default", Const(None)), source)
+
+
+def _switched(action: Value, default: Value | None) -> Value:
+    """Return what an option is that takes no argument."""
+    if action in (Const("store_true"), Const("store_false")):
+        given = action == Const("store_true")
+        plain: object = not given
+        if default is not None:
+            if not isinstance(default, Const):
+                return UNKNOWN
+            plain = default.value
+        return OneOf((given, plain) if plain is not given else (given,)) if isinstance(plain, bool) else UNKNOWN
+    # None, which it is where neither form is given and it has no default, is no bool.
+    optional = action == Ref("argparse.BooleanOptionalAction") and isinstance(default, Const)
+    return TRUTH if optional and default in (Const(True), Const(False)) else UNKNOWN

@@ -10,6 +10,7 @@ from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.operations.amounts_told import told_by_format
 from tfmemlint.interpreter.operations.constants import fold, index_constant, plain_values, version_part
 from tfmemlint.interpreter.operations.methods import MethodCall
+from tfmemlint.interpreter.operations.options import as_options, of_each
 from tfmemlint.interpreter.operations.protocols import call_all, collected
 from tfmemlint.interpreter.registry import attribute_of, item_of, method
 from tfmemlint.interpreter.values import UNKNOWN, Amount, Const, Index, NumberedName, Value
@@ -64,6 +65,9 @@ def format_text(context: Context, base: Const, call: MethodCall) -> Value:
         told_by_format(context, base.value, list(zip(call.node.args, values, strict=True)), named)
     if all(isinstance(value, Const) for value in (*values, *keywords.values())):
         return fold(lambda: _format_constant(base.value, values, keywords))
+    option = as_options(values[0]) if len(values) == 1 and not keywords else None
+    if option is not None:
+        return of_each(option, lambda each: folding.formatted(str(base.value), [each], {}))
     if len(values) == 1 and isinstance(values[0], Index) and base.value.endswith("{}") and base.value.count("{") == 1:
         return NumberedName(base.value[:-2], values[0])
     if context.state is not None:

@@ -12,6 +12,7 @@ from tfmemlint.interpreter.observer import Decision, Reason
 from tfmemlint.interpreter.operations.bindings import bind
 from tfmemlint.interpreter.operations.conditions import decide, refine, tell_test
 from tfmemlint.interpreter.operations.guards import guards_of
+from tfmemlint.interpreter.operations.options import between
 from tfmemlint.interpreter.operations.paths import doubtful, either_of, merge, restore, snapshot
 from tfmemlint.interpreter.operations.patterns import fits
 from tfmemlint.interpreter.operations.protocols import tested
@@ -46,7 +47,7 @@ def visit_if_exp(context: Context, node: ast.IfExp) -> Value:
     with doubtful(context, no):
         right = context.evaluate(node.orelse)
     merge(context, after, no, yes)
-    return either_of(context, left, right)
+    return between(left, right) or either_of(context, left, right)
 
 
 @visits(ast.Assert)

@@ -11,6 +11,7 @@ from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.operations.amounts_told import is_memory, told_in_f_string
 from tfmemlint.interpreter.operations.function_bodies import evaluate_defaults
 from tfmemlint.interpreter.operations.numbers_in_loops import as_index
+from tfmemlint.interpreter.operations.options import formatted_option
 from tfmemlint.interpreter.operations.protocols import call_all, is_own
 from tfmemlint.interpreter.registry import visits
 from tfmemlint.interpreter.state import Tri
@@ -84,6 +85,8 @@ def visit_joined_str(context: Context, node: ast.JoinedStr) -> Value:
     counted = as_index(value)
     if parts is None and counted is not None:
         return _numbered_name(context, node, counted)
+    if parts is None and (option := formatted_option(node, values)) is not None:
+        return option
     if parts is None:
         return Amount("str", source="an f-string")
     if sum(map(len, parts)) > folding.MAX_LENGTH:

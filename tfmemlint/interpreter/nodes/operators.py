@@ -18,10 +18,12 @@ from tfmemlint.interpreter.operations.constants import fold
 from tfmemlint.interpreter.operations.device_tests import report_compared
 from tfmemlint.interpreter.operations.guards import guards_of
 from tfmemlint.interpreter.operations.numbers_in_loops import compare_counted, singles_out
+from tfmemlint.interpreter.operations.options import as_options, of_each
 from tfmemlint.interpreter.operations.paths import doubtful, either_of, merge, snapshot
 from tfmemlint.interpreter.operations.protocols import compared, tested, unary
 from tfmemlint.interpreter.registry import visits
 from tfmemlint.interpreter.values import (
+    TRUTH,
     UNKNOWN,
     Class,
     Const,
@@ -50,6 +52,10 @@ def visit_bin_op(context: Context, node: ast.BinOp) -> Value:
         return moved
     if isinstance(left, FilePath):
         return _path(node.op, left, right)
+    if isinstance(node.op, ast.Mod) and isinstance(left, Const) and isinstance(left.value, str):
+        option = as_options(right.items[0] if isinstance(right, Seq) and len(right.items) == 1 else right)
+        if option is not None:
+            return of_each(option, lambda each: folding.binary(ast.Mod(), left.value, (each,)))
     result = operate(context, node, left, right)
     return computed(node, left, right) if result is UNKNOWN else result
 
@@ -71,7 +77,9 @@ def visit_unary_op(context: Context, node: ast.UnaryOp) -> Value:
     if isinstance(value, Const):
         return fold(lambda: folding.unary(node.op, value.value))
     result = unary(context, node.op, value, node)
-    return UNKNOWN if result is None else result
+    if result is None:
+        return TRUTH if isinstance(node.op, ast.Not) else UNKNOWN
+    return result
 
 
 @visits(ast.BoolOp)
@@ -98,6 +106,11 @@ def visit_bool_op(context: Context, node: ast.BoolOp) -> Value:
 
 @visits(ast.Compare)
 def visit_compare(context: Context, node: ast.Compare) -> Value:
+    result = _compared(context, node)
+    return TRUTH if result is UNKNOWN else result
+
+
+def _compared(context: Context, node: ast.Compare) -> Value:
     left = context.evaluate(node.left)
     result: Value = UNKNOWN
     for op, comparator in zip(node.ops, node.comparators, strict=True):

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from tfmemlint.facts import folding
 from tfmemlint.facts.syntax import last_word
+from tfmemlint.interpreter.operations.options import answer_of
 from tfmemlint.interpreter.values import UNKNOWN, Amount, Cell, Const, Fields, FileValue, Seq, Unknown, Value
 from tfmemlint.knowledge import units
 
@@ -185,7 +186,7 @@ def told_by(function: str, args: Sequence[Value] = ()) -> Value:
         return Fields({"stdout": printed, "stderr": printed}) if function == "subprocess.run" else printed
     if function == "GPUtil.getGPUs":
         return Fields({}, _GPU_OF_GPUTIL)
-    return memory_of(function)
+    return memory_of(function) if function.rpartition(".")[2] in units.MEMORY_FIELDS else answer_of(function)
 
 
 def _command(given: Value) -> str:

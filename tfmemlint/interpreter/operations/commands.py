@@ -11,7 +11,7 @@ import ast
 
 from tfmemlint.facts.syntax import dotted
 from tfmemlint.interpreter.operations.amounts import option_value
-from tfmemlint.interpreter.values import UNKNOWN, Const, Function, Ref, Value
+from tfmemlint.interpreter.values import TRUTH, UNKNOWN, Const, Function, Ref, Value
 
 _TYPES = {
     "click.STRING": "str",
@@ -20,6 +20,7 @@ _TYPES = {
     "str": "str",
     "int": "int",
     "float": "float",
+    "bool": "bool",
 }
 
 
@@ -64,6 +65,8 @@ def _typed(parameter: ast.arg, default: ast.expr | None, function: Function) -> 
         _TYPES.get(_name_of(kind, function), "") if kind is not None else _type_of(default.value if default else ...)
     )
     name = parameter.arg
+    if reader == "bool":
+        return TRUTH if default is None or isinstance(default.value, bool) else UNKNOWN
     return option_value(
         name, reader, Const(default.value if default else None), f"the option --{name.replace('_', '-')}"
     )
@@ -83,6 +86,8 @@ def _option(node: ast.Call, function: Function) -> tuple[str, Value]:
     long = [name for name in names if name.startswith("--")]
     name = (plain or long or names or [""])[0].lstrip("-").partition("/")[0].replace("-", "_").lower()
     keywords = {keyword.arg or "**": keyword.value for keyword in node.keywords}
+    if keywords.keys().isdisjoint(_OTHER_THAN_SWITCH) and _is_switch(keywords, "/" in "".join(names), function):
+        return name, TRUTH
     if keywords.keys() & {"**", "is_flag", "flag_value", "multiple", "nargs", "callback", "count", "cls"}:
         return name, UNKNOWN
     default = keywords.get("default", ast.Constant(None))
@@ -92,6 +97,22 @@ def _option(node: ast.Call, function: Function) -> tuple[str, Value]:
     return name, option_value(name, reader, Const(default.value), f"the option {(long or names or [name])[0]}")
 
 
+_OTHER_THAN_SWITCH = frozenset({"**", "flag_value", "multiple", "nargs", "callback", "count", "cls"})
+
+
+def _is_switch(keywords: dict[str, ast.expr], has_two_forms: bool, function: Function) -> bool:
+    """True if an option of a command of click is True or False."""
+    default = keywords.get("default")
+    if default is not None and not (isinstance(default, ast.Constant) and isinstance(default.value, bool)):
+        return False
+    if "is_flag" in keywords:
+        told = keywords["is_flag"]
+        return isinstance(told, ast.Constant) and told.value is True and "type" not in keywords
+    if "type" in keywords:
+        return _name_of(keywords["type"], function) in ("bool", "click.BOOL")
+    return has_two_forms or default is not None
+
+
 def _type_of(default: object) -> str:
     kind = "str" if default is None else type(default).__name__
-    return kind if kind in ("str", "int", "float") else ""
+    return kind if kind in ("str", "int", "float", "bool") else ""

@@ -14,7 +14,7 @@ from tfmemlint.interpreter.operations.paths import either_of, evaluating, join_n
 from tfmemlint.interpreter.scopes import Scope
 from tfmemlint.interpreter.state import join_states
 from tfmemlint.interpreter.unit import ModuleInstance
-from tfmemlint.interpreter.values import UNKNOWN, Const, Dict, Function, Instance, Lazy, Made, Ref, Seq, Value
+from tfmemlint.interpreter.values import TRUTH, UNKNOWN, Const, Dict, Function, Instance, Lazy, Made, Ref, Seq, Value
 from tfmemlint.model.finding import Step
 
 _ABSTRACT = frozenset({"abstractmethod", "abstractproperty", "abstractclassmethod", "abstractstaticmethod"})
@@ -164,6 +164,8 @@ def _bind_parameters(
         if value is None or (value == UNKNOWN and arg.arg == "tf"):
             # TensorFlow handed in as a parameter goes by its usual name.
             value = Ref("tf") if arg.arg == "tf" else UNKNOWN
+        if value is UNKNOWN and isinstance(arg.annotation, ast.Name) and arg.annotation.id == "bool":
+            value = TRUTH
         scope.names[arg.arg] = value
     if args.vararg is not None:
         others = tuple(values[len(positional) :])

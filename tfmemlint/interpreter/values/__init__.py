@@ -47,6 +47,7 @@ from tfmemlint.interpreter.values.kinds import (
 )
 from tfmemlint.interpreter.values.leaves import (
     EACH,
+    TRUTH,
     UNKNOWN,
     Amount,
     Const,
@@ -66,6 +67,7 @@ from tfmemlint.interpreter.values.leaves import (
     IniParser,
     Made,
     NumberedName,
+    OneOf,
     OptionParser,
     OwnDict,
     PassNumber,
@@ -81,6 +83,7 @@ __all__ = [
     "MOST_CODE_OPTIONS",
     "MOST_OPTIONS",
     "NO_KEY",
+    "TRUTH",
     "UNKNOWN",
     "Amount",
     "Cell",
@@ -111,6 +114,7 @@ __all__ = [
     "Module",
     "ModuleInstance",
     "NumberedName",
+    "OneOf",
     "OptionParser",
     "OwnDict",
     "Partial",

@@ -20,7 +20,18 @@ from tfmemlint.interpreter.values.kinds import (
     Value,
     Zipped,
 )
-from tfmemlint.interpreter.values.leaves import UNKNOWN, Amount, Const, Device, FileContent, FileValue, Given, Ref
+from tfmemlint.interpreter.values.leaves import (
+    TRUTH,
+    UNKNOWN,
+    Amount,
+    Const,
+    Device,
+    FileContent,
+    FileValue,
+    Given,
+    OneOf,
+    Ref,
+)
 from tfmemlint.knowledge.units import unit_in_name
 
 MOST_OPTIONS = 6
@@ -43,6 +54,8 @@ def join(left: Value | None, right: Value | None) -> Value:
         return left
     if isinstance(left, Amount) or isinstance(right, Amount):
         return _join_amounts(left, right)
+    if isinstance(left, OneOf) or isinstance(right, OneOf):
+        return _join_options(left, right)
     if isinstance(left, (Given, FileContent)):
         return _unless_given(left, right)
     if isinstance(right, (Given, FileContent)):
@@ -67,6 +80,9 @@ def join(left: Value | None, right: Value | None) -> Value:
             return replace(left, cell=None) if isinstance(left, (Seq, Dict)) and left.cell is not None else left
     except (TypeError, ValueError):
         return UNKNOWN
+    match left, right:
+        case Const(bool()), Const(bool()):
+            return TRUTH
     for lost in (left, right):
         if isinstance(lost, Proto):
             # It lives on under a name that may as well mean something else: nobody can say who gets it.
@@ -74,6 +90,18 @@ def join(left: Value | None, right: Value | None) -> Value:
     if isinstance(left, Seq) and isinstance(right, Seq) and len(left.items) == len(right.items):
         return Seq(tuple(join(a, b) for a, b in zip(left.items, right.items, strict=True)), left.kind)
     return UNKNOWN
+
+
+def _join_options(left: Value | None, right: Value | None) -> Value:
+    """Return the options of two values, each of which is one of a few; UNKNOWN if anything else is among them."""
+    options: list[object] = []
+    for value in (left, right):
+        if not isinstance(value, (OneOf, Const)):
+            return UNKNOWN
+        for option in value.options if isinstance(value, OneOf) else (value.value,):
+            if not any(type(option) is type(known) and option == known for known in options):
+                options.append(option)
+    return OneOf(tuple(options)) if len(options) <= MOST_OPTIONS else UNKNOWN
 
 
 def _is_device_or_none(left: Value | None, right: Value | None) -> bool:

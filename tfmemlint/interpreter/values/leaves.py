@@ -95,6 +95,20 @@ class FileItems(Unknown):
 
 
 @record(frozen=True, slots=True, eq=False)
+class OneOf(Unknown):
+    """One of a few plain values, of which nobody knows which: ``str(flag)`` is "True" or "False".
+
+    It is as unknown as any other, so that no condition is decided by it.
+    """
+
+    options: tuple[Any, ...]
+
+
+TRUTH = OneOf((True, False))
+"""The result of a test that depends on what is not known."""
+
+
+@record(frozen=True, slots=True, eq=False)
 class FilePath(Unknown):
     """The path of a file or directory, as far as the program states it.
 
