@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from tfmemlint.interpreter.program import ProtoMade
 from tfmemlint.interpreter.values import Amount, Const
+from tfmemlint.knowledge import units
 from tfmemlint.model.finding import Finding, Severity
 from tfmemlint.model.intent import Intent, Purpose
 from tfmemlint.model.text_defect import TextDefect
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from tfmemlint.fixes.editor import Editor
     from tfmemlint.interpreter.program import Program
     from tfmemlint.knowledge.releases import Target
+    from tfmemlint.model.finding import Span
     from tfmemlint.rulekit.correction import Correction
 
 _SHARE = "per_process_gpu_memory_fraction"
@@ -30,7 +32,8 @@ class FractionOutOfRange(Rule):
     What it does
     ------------
     Finds a ``per_process_gpu_memory_fraction`` of 10 or more, of 0, or below 0; and a fraction in options that also
-    divide the GPU into virtual devices. Numbers between 1 and 10 are left alone: some programs ask for unified memory
+    divide the GPU into virtual devices; and an amount of memory in its place, such as ``memory_mb / 1024``, which is in
+    GiB. Numbers between 1 and 10 are left alone: some programs ask for unified memory
     of two or four times the GPU's size.
 
     Why it matters
@@ -81,6 +84,10 @@ class FractionOutOfRange(Rule):
             span = proto.field_spans.get(f"{before}{_SHARE}")
             if before is None or span is None or not isinstance(share, (Const, Amount)):
                 continue
+            amount = _amount(share, proto)
+            if amount is not None:
+                yield self._of_amount(program, proto, span, *amount)
+                continue
             value = share.value if isinstance(share, Const) else (share.default if share.type != "str" else None)
             by_default = isinstance(share, Amount)
             if isinstance(value, bool) or not isinstance(value, (int, float)):
@@ -121,6 +128,22 @@ class FractionOutOfRange(Rule):
                 details={"value": value},
             )
 
+    def _of_amount(self, program: Program, proto: ProtoMade, span: Span, unit: str, source: str, sure: bool) -> Finding:
+        words = units.WORDS[unit]
+        return self.finding(
+            program,
+            proto,
+            f"{_SHARE} is a number between 0 and 1: this is an amount of memory in {words}, from {source}",
+            span=span,
+            severity=Severity.ERROR if sure else Severity.WARNING,
+            intent=Intent(Purpose.FRACTION, "every GPU"),
+            outcome="TensorFlow asks for unified memory of that many times the size of the GPU's where it is above 1;"
+            " nothing is raised",
+            advice="Divide it by the memory of the GPU, in the same unit",
+            fixable=False,
+            noqa_row=span.end_row,
+        )
+
     def correction(self, finding: Finding, text: str, target: Target) -> Correction:
         """Return what to write instead."""
         from tfmemlint.rulekit.correction import of_amount
@@ -135,6 +158,18 @@ class FractionOutOfRange(Rule):
         from tfmemlint.fixes.rewrites import memory_fraction
 
         memory_fraction.percent_to_fraction(editor, finding)
+
+
+def _amount(share: Const | Amount, proto: ProtoMade) -> tuple[str, str, bool] | None:
+    """Return the unit of what is no share but an amount of memory, its source, and whether that is sure; None for all
+    else."""
+    if isinstance(share, Const):
+        name = proto.in_gib.get(share.value) if isinstance(share.value, float) and share.value > 1 else None
+        return (units.GIB, name, False) if name else None
+    plausible = share.default is None or (isinstance(share.default, (int, float)) and 1 < share.default < _MIN_PERCENT)
+    if share.unit not in units.WORDS or share.scaled or not plausible or share.type not in ("", "number"):
+        return None
+    return share.unit, share.source, share.sure
 
 
 def _judge(value: float, *, grows: bool) -> tuple[str, str, str, Severity] | None:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from tfmemlint.facts import folding
+from tfmemlint.facts.syntax import last_word
 from tfmemlint.interpreter.values import Amount, Const, Limit, Seq
+from tfmemlint.knowledge import units
 from tfmemlint.knowledge.functions import LOGICAL_CONFIGURATION, SET_LOGICAL
 from tfmemlint.knowledge.units import MIB
 from tfmemlint.model.finding import Finding, Severity
@@ -25,7 +29,9 @@ class LimitsExceedMemory(Rule):
     ------------
     If the size of a GPU is known (``--gpu-memory 16GiB``, or ``gpu-memory`` in the configuration), finds memory limits
     above it: of one logical device, or of all logical devices of one GPU together. All GPUs are assumed to have that
-    size. Without a known size, finds limits that are made of the host's memory (``psutil.virtual_memory()``).
+    size. Without a known size, finds limits that are made of the host's memory (``psutil.virtual_memory()``), and
+    logical devices of one GPU whose limits exceed what the program itself calls its memory: shares of ``CARD_MB`` that
+    add up to more than 1.
 
     Why it matters
     --------------
@@ -72,6 +78,7 @@ class LimitsExceedMemory(Rule):
                 yield from self._of_the_host(program, call, limit, limit.value.source)
         size = program.gpu_memory_mib
         if size is None:
+            yield from self._by_its_own_words(program)
             return
         for call in program.calls(*LOGICAL_CONFIGURATION):
             limits = _known([Limit(call.value(0, "memory_limit"))])
@@ -103,6 +110,35 @@ class LimitsExceedMemory(Rule):
                 advice=f"Keep the sum of the limits of one GPU below {size:g} MiB",
             )
 
+    def _by_its_own_words(self, program: Program) -> Iterator[Finding]:
+        """Yield limits of one GPU that together exceed what the program itself calls the memory of the GPU."""
+        stated: tuple[str, float] | None = None
+        for call in program.calls(*SET_LOGICAL):
+            logical, device = call.value(1, "logical_devices"), call.arg(0, "device")
+            limits = _known(logical.items) if isinstance(logical, Seq) else None
+            if device is None or not limits or len(limits) < 2 or _is_other_allocator(call):
+                continue
+            assert isinstance(logical, Seq)
+            found = _shares(logical.items)
+            if found is None:
+                stated = stated or _stated_total(program.tree)
+                found = stated
+            if found is None or sum(limits) <= found[1] * _TOLERANCE or max(limits) >= found[1]:
+                continue
+            name, size = found
+            shown = " + ".join(f"{limit:g}" for limit in limits)
+            words = device_words(device.value, device.text)
+            yield self.finding(
+                program,
+                call,
+                f"{shown} = {sum(limits):g} MiB for {words}, where {name} is {size:g} MiB",
+                severity=Severity.WARNING,
+                intent=limit_intent(call),
+                outcome="Nothing is raised: the logical devices that are used first get their limits, the last one gets"
+                " what is left",
+                advice=f"Keep the sum of the limits of one GPU below {size:g} MiB",
+            )
+
     def _of_the_host(self, program: Program, call: Call, limit: Arg, source: str) -> Iterator[Finding]:
         if source in _OF_THE_HOST:
             yield self.finding(
@@ -119,6 +155,65 @@ class LimitsExceedMemory(Rule):
 
 _OF_THE_HOST = ("virtual_memory()", "swap_memory()")
 """Functions of psutil."""
+
+
+_TOLERANCE = 1.001
+"""Shares such as 0.33 and 0.67 may exceed 1 by the rounding."""
+
+
+def _shares(items: Sequence[object]) -> tuple[str, float] | None:
+    """Return the name and the size in MiB of the memory that all limits are shares of; None if there is none."""
+    parts = {item.part.name: item.part.total for item in items if isinstance(item, Limit) and item.part is not None}
+    whole = all(isinstance(item, Limit) and item.part is not None for item in items)
+    return next(iter(parts.items())) if whole and len(parts) == 1 else None
+
+
+def _stated_total(tree: ast.AST) -> tuple[str, float] | None:
+    """Return the name and the size in MiB of a constant that says how much memory the GPU has; None if there is none,
+    or there are several."""
+    found: set[tuple[str, float]] = set()
+    for node in ast.walk(tree):
+        target = node.targets[0] if isinstance(node, ast.Assign) and len(node.targets) == 1 else None
+        if isinstance(node, ast.AnnAssign):
+            target = node.target
+        name = last_word(target) if isinstance(target, (ast.Name, ast.Attribute)) else ""
+        if isinstance(node, (ast.Assign, ast.AnnAssign)) and name and units.is_memory_of_gpu(name, for_sure=True):
+            size = _in_mib(name, _constant(node.value))
+            if size is None:
+                return None
+            found.add((name, size))
+    return found.pop() if len(found) == 1 else None
+
+
+def _constant(node: ast.expr | None) -> float | None:
+    """Return the number that an expression of numbers is; None for any other."""
+    if isinstance(node, ast.Constant):
+        return node.value if isinstance(node.value, (int, float)) and not isinstance(node.value, bool) else None
+    if isinstance(node, ast.BinOp):
+        left, right = _constant(node.left), _constant(node.right)
+        if left is None or right is None:
+            return None
+        try:
+            result = folding.binary(node.op, left, right)
+        except folding.NotFolded:
+            return None
+        return result if isinstance(result, (int, float)) else None
+    return None
+
+
+def _in_mib(name: str, number: float | None) -> float | None:
+    """Return an amount in MiB, in the unit that its name states, or else its size; None if it is none of a GPU."""
+    if number is None:
+        return None
+    unit = units.unit_in_name(name)
+    if not unit:
+        unit = units.MIB if number >= _MIN_TOTAL_MIB else units.GIB
+    size = number * 2.0 ** -units.factor_to_mib(unit)
+    return size if _MIN_TOTAL_MIB <= size < LEAST_BYTES else None
+
+
+_MIN_TOTAL_MIB = 1_000
+"""No GPU that TensorFlow uses has less memory."""
 
 
 def _known(items: Sequence[object]) -> list[float] | None:

@@ -30,6 +30,7 @@ from tfmemlint.interpreter.values import (
     Function,
     Instance,
     ModuleInstance,
+    Part,
     Proto,
     Scope,
     Seq,
@@ -123,6 +124,10 @@ class Context(Place):
         self.heap: Heap = {}
         self.last_values: dict[int, Value] = {}
         """The last value of each expression, by the id of its node."""
+        self.parts: dict[float, Part] = {}
+        """The shares of a GPU's memory that the program has computed, by the number of MiB that came of it."""
+        self.gigabytes: dict[float, str] = {}
+        """The names of amounts in MiB, by the number that each has become by a division: that many GiB."""
         self.defaults: dict[int, Value] = {}
         """The values of default arguments, by the id of each node."""
         self.rebindings: dict[tuple[int, str], int] = {}

@@ -153,6 +153,7 @@ def _report_protos(context: Context) -> None:
                 consumed=proto.record.consumed,
                 field_spans=spans,
                 carried=not carried.isdisjoint(spans.values()),
+                in_gib=context.gigabytes,
                 **event,
             )
         )

@@ -282,7 +282,7 @@ class ProtoMade(Event):
     """A ``ConfigProto`` or ``GPUOptions`` with GPU options in it, as it stands at the end of the program.
 
     ``consumed``: some session, estimator, function that isn't known, return value, or container may have got it.
-    ``carried``: a session of the program has got some of it.
+    ``carried``: a session of the program has got some of it. ``in_gib``: names of amounts in MiB, by their GiB.
     """
 
     name: str
@@ -290,6 +290,7 @@ class ProtoMade(Event):
     consumed: bool
     field_spans: dict[str, Span]
     carried: bool = False
+    in_gib: dict[float, str] = field(default_factory=dict)
 
 
 @record(frozen=True, slots=True, kw_only=True, eq=False, repr=False)

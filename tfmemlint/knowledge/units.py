@@ -26,6 +26,9 @@ _WORDS: Mapping[str, str] = {
 _PARTS = late_pattern(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _UNIT = late_pattern(r"b(?:\b|_|ytes?\b|ytes?_)|[kmg]ib|gigs|megs|B\b|Bytes", re.IGNORECASE)
 _AMOUNT = late_pattern(r"([0-9]{1,15}(?:\.[0-9]{1,15})?)\s{0,9}([A-Za-z]{1,9})")
+_PLAIN_WORD = late_pattern(r"[A-Za-z]+")
+_STATED = late_pattern(r"\bin ([A-Za-z]{1,9})\b|[(\[]([A-Za-z]{1,9})[)\]]")
+"""The unit of an option in its explanation: ``in MB``, ``(MB)``."""
 _LETTERS: Mapping[str, str] = {"k": KIB, "m": MIB, "g": GIB}
 WORDS = {BYTES: "bytes", KIB: "KiB", MIB: "MiB", GIB: "GiB"}
 
@@ -67,6 +70,35 @@ def unit_in_name(name: str) -> str:
     found = {_WORDS[word] for word in words if word in _WORDS}
     others = [word for word in words if word not in _WORDS and not word.isdigit()]
     return found.pop() if len(found) == 1 and others and "per" not in words and "to" not in words else ""
+
+
+def unit_in_help(text: str) -> str:
+    """Return the unit that the explanation of an option states: ``mib`` of ``memory to use, in MB``; "" for none, or
+    several."""
+    units_written = {_WORDS[word.lower()] for word in _PLAIN_WORD.findall(text) if word.lower() in _WORDS}
+    stated = {_WORDS.get((match[1] or match[2]).lower(), "") for match in _STATED.finditer(text)} - {""}
+    return stated.pop() if len(units_written) == len(stated) == 1 else ""
+
+
+_TOTAL = frozenset({"total", "card", "capacity", "vram", "physical", "installed", "hbm"})
+_GPU = frozenset({"gpu", "device", "cuda"})
+_MEMORY = frozenset({"mem", "memory", "ram", "size", "vram"})
+_OTHERS = frozenset({"host", "cpu", "system", "limit", "used", "free", "max", "min", "batch", "slice", "unit", "step"})
+"""Words of names of amounts that are not all of the memory of a GPU."""
+
+
+def is_memory_of_gpu(name: str, *, for_sure: bool = False) -> bool:
+    """True if a name says that it is all of the memory of a GPU: ``CARD_MB``, ``total_gpu_memory``.
+
+    ``for_sure``: not if it may as well be a part of it, as ``gpu_memory_mb`` may.
+    """
+    words = {word.lower() for word in _PARTS.findall(name)}
+    if words & _OTHERS or any(word.endswith("s") and word not in _WORDS for word in words):
+        return False
+    amount = bool(words & _MEMORY) or any(word in _WORDS for word in words)
+    if words & _TOTAL:
+        return amount or bool(words & _GPU) or not for_sure
+    return not for_sure and bool(words & _GPU) and amount
 
 
 def written_unit(word: str) -> str:

@@ -86,7 +86,13 @@ def define_flag(context: Context, call: Invocation) -> Value | None:
     if not isinstance(name, Const) or not isinstance(name.value, str):
         return None
     reader = _FLAG_READERS[call.name.rpartition("DEFINE_")[2]]
-    value = option_value(name.value, reader, call.argument(1, "default") or Const(None), f"the flag --{name.value}")
+    value = option_value(
+        name.value,
+        reader,
+        call.argument(1, "default") or Const(None),
+        f"the flag --{name.value}",
+        call.argument(2, "help") or call.keywords.get("docstring"),
+    )
     # A second definition of the name is for another program, or for none.
     flag = FLAGS, name.value
     context.heap = {**context.heap, flag: UNKNOWN if flag in context.heap else value}

@@ -145,7 +145,7 @@ def _parsed(name: str, keywords: dict[str, Value], source: str) -> Value:
         return UNKNOWN
     type_ = keywords.get("type", Ref("str"))
     reader = type_.name if isinstance(type_, Ref) else ""
-    return option_value(name, reader, keywords.get("default", Const(None)), source)
+    return option_value(name, reader, keywords.get("default", Const(None)), source, keywords.get("help"))
 
 
 def _switched(action: Value, default: Value | None) -> Value:

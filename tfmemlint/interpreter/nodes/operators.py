@@ -19,6 +19,7 @@ from tfmemlint.interpreter.operations.device_tests import report_compared
 from tfmemlint.interpreter.operations.guards import guards_of
 from tfmemlint.interpreter.operations.numbers_in_loops import compare_counted, singles_out
 from tfmemlint.interpreter.operations.options import as_options, of_each
+from tfmemlint.interpreter.operations.parts_of_memory import note_part
 from tfmemlint.interpreter.operations.paths import doubtful, either_of, merge, snapshot
 from tfmemlint.interpreter.operations.protocols import compared, tested, unary
 from tfmemlint.interpreter.registry import visits
@@ -57,6 +58,7 @@ def visit_bin_op(context: Context, node: ast.BinOp) -> Value:
         if option is not None:
             return of_each(option, lambda each: folding.binary(ast.Mod(), left.value, (each,)))
     result = operate(context, node, left, right)
+    note_part(context, node, left, right, result)
     return computed(node, left, right) if result is UNKNOWN else result
 
 

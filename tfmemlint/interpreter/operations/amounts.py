@@ -31,7 +31,7 @@ def computed(node: ast.BinOp, left: Value, right: Value) -> Value:
             return _product(first, left, second, right)
         case ast.Div() | ast.FloorDiv() if first is not None and isinstance(right, Const):
             bits = units.bits_of_factor(right.value)
-            return _scaled(first, -bits if bits is not None else None)
+            return _scaled(first, -bits if bits is not None else None, part=bits == 0 and right.value != 1)
         case ast.RShift() | ast.LShift() if first is not None and isinstance(right, Const):
             bits = right.value if isinstance(right.value, int) else None
             return _scaled(first, -bits if bits is not None and isinstance(node.op, ast.RShift) else bits)
@@ -81,17 +81,23 @@ def _amount_of(node: ast.expr, value: Value) -> Amount | None:
 
 def _product(first: Amount | None, left: Value, second: Amount | None, right: Value) -> Value:
     if first is not None and isinstance(right, Const):
-        return _scaled(first, units.bits_of_factor(right.value))
+        return _scaled(first, units.bits_of_factor(right.value), part=_is_share(right.value))
     if second is not None and isinstance(left, Const):
-        return _scaled(second, units.bits_of_factor(left.value))
+        return _scaled(second, units.bits_of_factor(left.value), part=_is_share(left.value))
     return UNKNOWN
 
 
-def _scaled(amount: Amount, bits: int | None) -> Value:
+def _is_share(factor: object) -> bool:
+    """True for a factor that makes a part of an amount, and changes no unit."""
+    return isinstance(factor, (int, float)) and 0 < factor < 1 and units.bits_of_factor(factor) == 0
+
+
+def _scaled(amount: Amount, bits: int | None, *, part: bool = False) -> Value:
     if amount.type in ("str", "list"):
         return UNKNOWN
     unit = units.converted(amount.unit, bits)
-    return replace(amount, type="number", unit=unit, default=None) if unit else UNKNOWN
+    scaled = amount.scaled or part
+    return replace(amount, type="number", unit=unit, default=None, scaled=scaled) if unit else UNKNOWN
 
 
 def _sum(first: Amount | None, left: Value, second: Amount | None, right: Value) -> Value:
@@ -149,14 +155,17 @@ def _number_in(value: object) -> float | None:
         return None
 
 
-def option_value(name: str, reader: str, default: Value, source: str) -> Value:
+def option_value(name: str, reader: str, default: Value, source: str, told: Value | None = None) -> Value:
     """Return what an option of a command line is.
 
     Args:
         name: its name, which may state a unit. reader: ``str``, ``int`` or ``float``; "" for any other.
         default: what it is where none is given. source: where it comes from, in words.
+        told: the text that explains it to users, which may state the unit.
     """
     unit = units.unit_in_name(name)
+    if not unit and reader in ("int", "float") and isinstance(told, Const) and isinstance(told.value, str):
+        unit = units.unit_in_help(told.value)
     if reader in ("int", "float"):
         number = default.value if isinstance(default, Const) else None
         known = isinstance(number, (int, float)) and not isinstance(number, bool)

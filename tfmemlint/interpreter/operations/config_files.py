@@ -209,7 +209,7 @@ def file_value(setting: Setting, path: str, name: str = "", *, sure: bool = Fals
     if isinstance(value, str):
         return FileValue("str", unit, source, sure, path=path, row=setting.row, value=value)
     if isinstance(value, (int, float)) and not isinstance(value, bool):
-        return FileValue("number", unit, source, sure, value, path, setting.row, value)
+        return FileValue("number", unit, source, sure, value, path=path, row=setting.row, value=value)
     return UNKNOWN
 
 

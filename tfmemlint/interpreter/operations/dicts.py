@@ -92,4 +92,4 @@ def _default_beside_file(base: Dict, name: str, default: Value) -> Value:
         return UNKNOWN
     kind, source = "str" if isinstance(value, str) else "number", f"the default where {base.file} has no such key"
     number = None if isinstance(value, str) else value
-    return FileValue(kind, units.unit_in_name(name), source, False, number, base.file, 0, value)
+    return FileValue(kind, units.unit_in_name(name), source, False, number, path=base.file, value=value)

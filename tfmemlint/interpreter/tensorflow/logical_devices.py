@@ -13,6 +13,7 @@ from tfmemlint.interpreter.operations.in_force import (
     late_effect,
     setting_in_force,
 )
+from tfmemlint.interpreter.operations.parts_of_memory import part_of
 from tfmemlint.interpreter.operations.starting import start_runtime
 from tfmemlint.interpreter.program import Call
 from tfmemlint.interpreter.registry import Invocation, models, outcome_of
@@ -75,4 +76,5 @@ def set_logical_devices(context: Context, call: Invocation) -> Value:
 @models(*LOGICAL_CONFIGURATION)
 def logical_device_configuration(context: Context, call: Invocation) -> Value:
     hidden = call.event.has_star or not call.keywords.keys() <= set(parameters(call.name, context.target) or ())
-    return Limit(UNKNOWN if hidden else call.argument(0, "memory_limit"))
+    limit = UNKNOWN if hidden else call.argument(0, "memory_limit")
+    return Limit(limit, part_of(context, limit))

@@ -22,6 +22,7 @@ from tfmemlint.interpreter.values.leaves import (
     Index,
     Indices,
     Made,
+    Part,
     PassNumbers,
     Ref,
     Unknown,
@@ -99,9 +100,13 @@ class Zipped:
 
 @record(frozen=True, slots=True)
 class Limit:
-    """A ``LogicalDeviceConfiguration``: its ``memory_limit`` in MiB, or None where it was not given."""
+    """A ``LogicalDeviceConfiguration``: its ``memory_limit`` in MiB, or None where it was not given.
+
+    ``part``: the share of the GPU's memory that the program made it of.
+    """
 
     value: Value | None
+    part: Part | None = field(default=None, compare=False, repr=False)
 
 
 @record(frozen=True, slots=True, eq=False)

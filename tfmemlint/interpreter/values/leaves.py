@@ -35,6 +35,7 @@ class Amount(Unknown):
         unit: as in `tfmemlint.knowledge.units`; "" if it isn't known.
         source: where it comes from, in words. sure: False if it is so on some path only.
         default: the number or the text that it is where the user gives none; None if there is none, or it isn't known.
+        scaled: it was divided by a plain number, or multiplied by a share: it may be no amount any more, but a share.
     """
 
     type: str = ""
@@ -42,6 +43,7 @@ class Amount(Unknown):
     source: str = ""
     sure: bool = True
     default: float | str | None = None
+    scaled: bool = False
 
 
 @record(frozen=True, slots=True, eq=False)
@@ -317,6 +319,18 @@ class NumberedName(Unknown):
 
     prefix: str
     index: Index
+
+
+@record(frozen=True, slots=True)
+class Part:
+    """A share of the memory of a GPU.
+
+    ``total``: that memory, in MiB. ``name``: what the program calls it.
+    """
+
+    share: float
+    total: float
+    name: str
 
 
 @record(frozen=True, slots=True)
