@@ -77,6 +77,8 @@ class GrowthAndLogicalDevices(Rule):
             if outcome is None or outcome.setting is None:
                 continue
             certain = outcome.certain and not _works_elsewhere(program, call)
+            if call.name == SET_GROWTH and _asks_for_limits(call):
+                continue
             if outcome.kind == "refused" and not _is_of_other_gpus(call, outcome.setting):
                 yield self._refused(program, call, outcome.setting, certain)
             elif forced:
@@ -88,6 +90,8 @@ class GrowthAndLogicalDevices(Rule):
                 yield self._dropped(program, call, outcome.setting, sure, forced)
             elif outcome.kind == "drops":
                 growth = outcome.setting
+                if _asks_for_limits(growth):
+                    continue
                 if call.repeated and _is_refused_after(program, growth, call):
                     # The limit comes first in each pass: where it is set, the growth of that pass raises.
                     continue
@@ -154,6 +158,11 @@ class GrowthAndLogicalDevices(Rule):
             )
         else:
             editor.unsafe("Drop the growth, which is refused")
+
+
+def _asks_for_limits(growth: Call) -> bool:
+    """Return True if a test of the configured devices decides whether a GPU gets growth."""
+    return any(re.search(r"get_(?:logical|virtual)_device_configuration\(", text) for text, _ in growth.guards)
 
 
 def _is_of_other_gpus(growth: Call, limit: Call) -> bool:
