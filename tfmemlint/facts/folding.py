@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import math
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -53,7 +54,8 @@ _COMPARE: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
 _METHODS = frozenset(
     {"startswith", "endswith", "split", "rsplit", "strip", "lstrip", "rstrip", "lower", "upper", "title", "join"}
     | {"replace", "format", "count", "index", "find", "isdigit", "splitlines", "partition", "rpartition", "zfill"}
-    | {"is_integer"}
+    | {"is_integer", "isalpha", "isnumeric", "isdecimal", "isalnum", "isspace", "removesuffix", "removeprefix"}
+    | {"casefold", "capitalize", "swapcase", "rfind", "rindex"}
 )
 
 
@@ -78,6 +80,11 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "list": list,
     "sorted": sorted,
     "textwrap.dedent": _dedented,
+    "math.floor": math.floor,
+    "math.ceil": math.ceil,
+    "math.trunc": math.trunc,
+    "math.log2": math.log2,
+    "math.sqrt": math.sqrt,
 }
 _ERRORS = (TypeError, ValueError, ArithmeticError, LookupError, AttributeError, MemoryError)
 

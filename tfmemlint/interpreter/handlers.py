@@ -41,6 +41,7 @@ MODULES = (
     "kinds.protos",
     "kinds.references",
     "kinds.results",
+    "kinds.text_matches",
     "builtins.amounts",
     "builtins.attributes",
     "builtins.classes",

@@ -12,6 +12,7 @@ from tfmemlint.interpreter.operations.classes import class_member, lineage
 from tfmemlint.interpreter.operations.contents import passed_to_unknown
 from tfmemlint.interpreter.operations.objects import call_method_of, member
 from tfmemlint.interpreter.operations.options import as_options, of_each
+from tfmemlint.interpreter.operations.text_matches import result_of
 from tfmemlint.interpreter.registry import Invocation, attribute_of, builtin
 from tfmemlint.interpreter.values import (
     UNKNOWN,
@@ -59,13 +60,19 @@ def substitute(context: Context, call: Invocation) -> Value | None:
     if isinstance(replacement, (Function, Partial, Instance)) and pattern is not None and text is not None:
         _call_for_matches(context, pattern, replacement, text, call.node)
         return UNKNOWN
-    return None
+    if call.name == "re.subn" or replacement is None or text is None or len(call.values) > 3:
+        return None
+    return result_of("sub", pattern, [replacement, text], call.keywords.get("flags"))
 
 
 @builtin("re.search", "re.match", "re.fullmatch", "re.findall", "re.split")
 def matched(context: Context, call: Invocation) -> Value | None:
     """A piece of a text of which the unit is known has that unit."""
     text = call.argument(1, "string")
+    if isinstance(text, Const) and not call.keywords.keys() - {"pattern", "string", "flags"}:
+        flags = call.argument(2, "flags") if call.name != "re.split" else call.keywords.get("flags")
+        known = call.name != "re.split" or len(call.values) < 3
+        return result_of(call.name[3:], call.argument(0, "pattern"), [text], flags) if known else None
     if not isinstance(text, Amount) or text.type != "str" or not text.unit:
         return None
     return Amount("list" if call.name in ("re.findall", "re.split") else "str", text.unit, text.source)
@@ -75,15 +82,20 @@ def matched(context: Context, call: Invocation) -> Value | None:
 def compile_(context: Context, call: Invocation) -> Value | None:
     match call.values:
         case [Const(str())]:
-            return Partial(Ref("re.compile()"), (call.values[0],), {})
+            return Partial(Ref("re.compile()"), (call.values[0],), dict(call.keywords))
+        case [Const(str()), flags] if not call.keywords:
+            return Partial(Ref("re.compile()"), (call.values[0],), {"flags": flags})
         case _:
             return None
 
 
+_METHODS_OF_PATTERNS = frozenset({"sub", "subn", "match", "fullmatch", "search", "findall", "split"})
+
+
 @attribute_of(Partial)
 def attribute_of_pattern(context: Context, base: Partial, name: str, node: ast.AST) -> Value:
-    if base.function == Ref("re.compile()") and name in ("sub", "subn"):
-        return Partial(Ref(f"re.{name}"), base.args, {})
+    if base.function == Ref("re.compile()") and name in _METHODS_OF_PATTERNS:
+        return Partial(Ref(f"re.{name}"), base.args, base.keywords)
     return UNKNOWN
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 
 from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.operations.amounts import as_number, of_text, option_value
@@ -97,8 +98,8 @@ def method_of_parser(context: Context, base: OptionParser, call: MethodCall) -> 
     if call.name in _GROUPS:
         return base
     if call.name in _PARSING:
-        for reader, text in base.readers:
-            context.call(reader, [text], {}, call.node)
+        for name, reader, text in base.readers:
+            _read_default(context, base, name, context.call(reader, [text], {}, call.node))
         parsed = Fields({**base.options, **base.code})
         return Seq((parsed, UNKNOWN), "tuple") if call.name == "parse_known_args" else parsed
     if call.name == "add_argument":
@@ -129,13 +130,21 @@ def _add_argument(
     reader, default = keywords.get("type"), keywords.get("default")
     if isinstance(reader, Function) and isinstance(default, Const) and isinstance(default.value, str):
         # A default that is a text is read like what is given on the command line.
-        parser.readers.append((reader, default))
+        parser.readers.append((name, reader, default))
     shown = (long or names or [""])[0]
     type_ = next((each.value for each in getattr(node, "keywords", ()) if each.arg == "type"), None)
     if reader == Ref("bool") and type_ is not None and shown.startswith("-") and context.state is not None:
         parser.options[name] = option_read_by_bool(context, shown, type_)
     else:
         parser.options[name] = _parsed(name, keywords, f"the option {shown}")
+
+
+def _read_default(context: Context, parser: OptionParser, name: str, value: Value) -> None:
+    """Note what a function of the program makes of the default of an option."""
+    number = value.value if isinstance(value, Const) else None
+    known = parser.options.get(name)
+    if isinstance(number, (int, float)) and not isinstance(number, bool) and isinstance(known, Amount):
+        parser.options[name] = replace(known, default=number)
 
 
 def _parsed(name: str, keywords: dict[str, Value], source: str) -> Value:
@@ -145,7 +154,13 @@ def _parsed(name: str, keywords: dict[str, Value], source: str) -> Value:
         return UNKNOWN
     type_ = keywords.get("type", Ref("str"))
     reader = type_.name if isinstance(type_, Ref) else ""
-    return option_value(name, reader, keywords.get("default", Const(None)), source, keywords.get("help"))
+    default = keywords.get("default", Const(None))
+    if isinstance(type_, Function) and isinstance(default, Const):
+        # It may make anything of a text, in any unit; only the default is known.
+        number = default.value if isinstance(default.value, (int, float)) else None
+        known = number if not isinstance(number, bool) else None
+        return Amount("", "", source, sure=False, default=known)
+    return option_value(name, reader, default, source, keywords.get("help"))
 
 
 def _switched(action: Value, default: Value | None) -> Value:

@@ -35,6 +35,7 @@ from tfmemlint.interpreter.values import (
     Made,
     Ref,
     Seq,
+    TextMatch,
     Value,
     value_of_key,
 )
@@ -163,7 +164,7 @@ def _is_something(context: Context, *values: Value) -> bool:
     """True if one of two values is None, and the other is certainly not."""
     others = [value for value in values if value != Const(None)]
     match others:
-        case [Function() | Class() | Instance()]:
+        case [Function() | Class() | Instance() | TextMatch()]:
             return True
         case [Ref(name)]:
             return is_tensorflow(name) and inventory.exists(name, context.target)

@@ -21,6 +21,7 @@ from tfmemlint.interpreter.values import (
     Proto,
     Ref,
     Seq,
+    TextMatch,
     Value,
 )
 
@@ -171,6 +172,8 @@ def _truth_of_value(value: Value) -> TestResult:
             return TestResult(bool(constant))
         case Seq(items):
             return TestResult(bool(items))
+        case TextMatch():
+            return TestResult(True)
         case Dict(items, is_open):
             return TestResult(True if items else (None if is_open else False))
         case _ if _counts_gpus(value):

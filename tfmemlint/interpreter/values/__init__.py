@@ -74,6 +74,7 @@ from tfmemlint.interpreter.values.leaves import (
     PassNumber,
     PassNumbers,
     Ref,
+    TextMatch,
     TextTruth,
     Unknown,
 )
@@ -129,6 +130,7 @@ __all__ = [
     "Scope",
     "Seq",
     "Super",
+    "TextMatch",
     "TextTruth",
     "Thread",
     "Unknown",

@@ -25,6 +25,7 @@ from tfmemlint.interpreter.values.leaves import (
     Part,
     PassNumbers,
     Ref,
+    TextMatch,
     Unknown,
 )
 from tfmemlint.model.records import dataclass, record
@@ -246,7 +247,7 @@ class Choice:
 Value: TypeAlias = (
     "Unknown | Const | Ref | Seq | Dict | Field | Devices | Device | Count | CountPlus | Indices | Index | PassNumbers "
     "| Zipped | DeviceName | Limit | Made | Proto | Function | Partial | Lazy | Thread | Class | Instance | Super "
-    "| Property | Module | Choice"
+    "| Property | Module | Choice | TextMatch"
 )
 
 

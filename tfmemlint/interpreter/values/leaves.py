@@ -176,12 +176,13 @@ class OptionParser(Unknown):
 
     Attributes:
         options: what it makes of each option so far. code: the functions that ``set_defaults`` gives options.
-        readers: the functions that are given the text of an option when a command line is parsed, with that text.
+        readers: the functions that are given the text of an option when a command line is parsed, with that
+            text, and the name of the option.
     """
 
     options: dict[str, Any] = field(default_factory=dict)
     code: dict[str, Any] = field(default_factory=dict)
-    readers: list[tuple[Any, Any]] = field(default_factory=list)
+    readers: list[tuple[str, Any, Any]] = field(default_factory=list)
 
 
 @record(frozen=True, slots=True, eq=False)
@@ -319,6 +320,18 @@ class NumberedName(Unknown):
 
     prefix: str
     index: Index
+
+
+@record(frozen=True, slots=True, eq=False)
+class TextMatch:
+    """The match of a regular expression in a known text.
+
+    ``groups``: the texts, that of the whole match first; None where a group has no part in it. ``names``: the numbers
+    of the groups that have names.
+    """
+
+    groups: tuple[str | None, ...]
+    names: Mapping[str, int]
 
 
 @record(frozen=True, slots=True)
