@@ -174,7 +174,7 @@ class ConfigurationNeverRun(Rule):
         )
 
     def fix(self, finding: Finding, editor: Editor) -> None:
-        """Run it: as a loop, as a call, entered or awaited; mend the condition; or assign the option."""
+        """Run it: as a loop, as a call, entered or awaited; correct the condition; or assign the option."""
         from tfmemlint.fixes.rewrites import run_lazy_code
 
         if finding.details["kind"] == ANOTHER_SYSTEM:

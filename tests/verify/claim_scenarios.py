@@ -226,6 +226,14 @@ CLAIMS: dict[str, Scenario] = {
         says="the peak right after its reset is the memory in use",
         claim="TFM607",
     ),
+    "peak_of_two_works": Scenario(
+        "grow(); info = config.experimental.get_memory_info\nvalue = []\n"
+        "for size in (64, 4):\n    take(size); kept.clear(); value.append(info('GPU:0')['peak'])\n"
+        "config.experimental.reset_memory_stats('GPU:0')\ntake(4); value.append(info('GPU:0')['peak'])",
+        lambda out: out.value[0] == out.value[1] >= 64 * MIB > 8 * MIB > out.value[2],
+        says="the peak stays that of earlier work until it is reset",
+        claim="TFM609",
+    ),
     "memory_of_two_gpus": Scenario(
         "take(20, '/GPU:1')\ninfo = config.experimental.get_memory_info\nvalue = [info('GPU:0'), info('GPU:1')]",
         lambda out: out.value[0]["peak"] == 0 and out.value[1]["current"] >= 20 * MIB,

@@ -418,9 +418,8 @@ class Program:
         """
         if not self._writes:
             for event in self.of(EnvWrite):
-                self._writes.setdefault((event.name, event.ways if self.configuration is not None else ()), []).append(
-                    event
-                )
+                ways = event.ways if self.configuration is not None else ()
+                self._writes.setdefault((event.name, ways), []).append(event)
             for writes in self._writes.values():
                 other = len(writes)
                 for number in reversed(range(len(writes))):

@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from tfmemlint.interpreter.program import Call, End, EnvWrite, Event, Program, RuntimeStart, SessionMade
 from tfmemlint.interpreter.state import State, Tri
-from tfmemlint.interpreter.values import Const, Device, Seq, Value
+from tfmemlint.interpreter.values import Const, Device, OneOf, Seq, Value
 from tfmemlint.knowledge.environment import ALLOCATORS_MEASURED_FROM
 from tfmemlint.knowledge.functions import LIST_LOCAL, SESSIONS
 from tfmemlint.model.finding import Finding, Span, Step
@@ -205,6 +205,11 @@ class EntryRun:
         """Return the value of a variable that the program sets in time for the GPU devices; None if it is unknown."""
         value: Value | None = self.in_force.env.get(name)
         return value.value if isinstance(value, Const) else None
+
+    def may_be(self, name: str, text: str) -> bool:
+        """True if a variable may have this value, or another one, as the program decides when it runs."""
+        value: Value | None = self.in_force.env.get(name)
+        return isinstance(value, OneOf) and text in value.options
 
     def env_row(self, name: str) -> int | None:
         """Return the row that sets this variable to the value in force."""

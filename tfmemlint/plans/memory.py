@@ -77,6 +77,8 @@ def of_settings(run: EntryRun, state: State, key: Key) -> Memory:
         return Memory("growth", "grows as needed", True, rows=extra)
     if forced == "false":
         return Memory("all", EVERYTHING, False, rows=extra)
+    if run.may_be("TF_FORCE_GPU_ALLOW_GROWTH", "true"):
+        return Memory("unknown", "not known: growth as the program decides")
     return _unlimited(run, state, key)
 
 

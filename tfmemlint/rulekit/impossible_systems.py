@@ -23,7 +23,7 @@ _WRONG: Mapping[str, Mapping[str, str]] = {
     "sys.platform": {"Linux": "linux", "LINUX": "linux", "Windows": "win32", "windows": "win32", "Darwin": "darwin"},
     "os.name": {"linux": "posix", "Linux": "posix", "windows": "nt", "Windows": "nt", "darwin": "posix"},
 }
-"""What each of them is never, with what it is then."""
+"""Names that none of them has, each with the name that it has then."""
 
 
 def impossible_systems(program: Program) -> Iterator[tuple[NeverRun, ast.Constant, str, str]]:

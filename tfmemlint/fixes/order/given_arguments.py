@@ -64,7 +64,7 @@ def _given(problem: OrderProblem, file: CodeFile, function: cst.FunctionDef, nam
         value = given + value[len(path[0]) :] if path and given and value.startswith(path[0]) else ""
         if not value or not path_of(ast.parse(value, mode="eval").body):
             raise unknown
-        if number == 0 or (caller.path == problem.file.path and _is_in_place(problem, call)):
+        if caller.path == problem.file.path and _is_in_place(problem, call):
             if not _is_the_same_above(problem, call, value, name, body):
                 raise unknown
             return value

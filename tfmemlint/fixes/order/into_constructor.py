@@ -84,10 +84,10 @@ def _constructor(problem: OrderProblem) -> tuple[CodeFile, Statement, cst.Functi
     raise Withheld("what starts the runtime is in no __init__")
 
 
-def _related(file: CodeFile, one: cst.ClassDef, other: cst.ClassDef) -> bool:
-    """True if two classes are one, or one is a base of the other."""
-    bases = [{file.tree.code(base.value) for base in cls.bases} for cls in (one, other)]
-    return one is other or other.name.value in bases[0] or one.name.value in bases[1]
+def _related(file: CodeFile, first: cst.ClassDef, second: cst.ClassDef) -> bool:
+    """True if both are the same class, or a class and its base."""
+    bases = [{file.tree.code(base.value) for base in cls.bases} for cls in (first, second)]
+    return first is second or second.name.value in bases[0] or first.name.value in bases[1]
 
 
 def _movable(file: CodeFile, method: cst.FunctionDef, span: Span, constructor: cst.FunctionDef) -> Statement:

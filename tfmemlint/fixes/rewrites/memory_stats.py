@@ -6,8 +6,10 @@ import re
 from typing import TYPE_CHECKING
 
 import libcst as cst
+from libcst import matchers
 
 from tfmemlint.fixes.concrete_tree import walk
+from tfmemlint.fixes.imports import is_docstring
 from tfmemlint.fixes.rewrites import moved_names
 from tfmemlint.fixes.rewrites.memory_reports import memory_info_at, session_block, total_memory_code, unwrap_with
 from tfmemlint.fixes.rewrites.render_intent import free_name
@@ -49,6 +51,29 @@ def replace_stats(editor: Editor, finding: Finding) -> None:
         else:
             stats.replace(parent)
     editor.unsafe("Ask get_memory_info, without a session" if not stats.total else _OF_ALL)
+
+
+def reset_before_work(editor: Editor, finding: Finding) -> None:
+    """Reset the peak at the beginning of what reads it at its end: a loop's body, or a function.
+
+    Raises:
+        Withheld: the device has another name there, or what reads the peak has no block of its own.
+    """
+    read = editor.call_at(finding.span)
+    home = editor.statement_at(finding.anchors["home"])
+    if len(read.args) != 1 or not isinstance(home, (cst.For, cst.FunctionDef)):
+        raise Withheld("the device is not named in the call alone")
+    if not isinstance(home.body, cst.IndentedBlock):
+        raise Withheld("it shares a line with the loop")
+    device = editor.code(read.args[0].value)
+    root = re.match(r"\w*", device)
+    inside = matchers.findall(home.body, matchers.AssignTarget() | matchers.For() | matchers.AsName())
+    targets = [editor.code(each.target) for each in inside if isinstance(each, (cst.AssignTarget, cst.For))]
+    if isinstance(read.args[0].value, cst.Call) or (root is not None and root[0] in targets):
+        raise Withheld("the device is not known at the beginning")
+    first = next((line for line in home.body.body if not is_docstring(line)), home.body.body[0])
+    editor.insert_before(first, f"{editor.tf('tf.config.experimental.reset_memory_stats', first)}({device})\n")
+    editor.unsafe("Reset the peak at the beginning")
 
 
 def reset_after(editor: Editor, finding: Finding) -> None:

@@ -27,8 +27,8 @@ _OF_PREDICT = (
     ("on_predict_end", 1),
 )
 _METHODS = {"fit": _OF_FIT, "fit_generator": _OF_FIT, "evaluate": _OF_EVALUATE, "predict": _OF_PREDICT}
-"""What is called, in this order, each with the number of its arguments. Seen on TensorFlow 2.21 (Keras
-3.15): the runtime has been started by `compile` or `fit` when the first of them is called."""
+"""The methods that are called, in this order, each with the number of its arguments. Seen on TensorFlow 2.21
+(Keras 3.15): the runtime has been started by `compile` or `fit` when the first of them is called."""
 _PLACES = {"fit": 5, "fit_generator": 4, "evaluate": 6, "predict": 4}
 """The place of ``callbacks`` among the arguments, where it has no keyword."""
 
