@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from tfmemlint.interpreter.program import Use
 from tfmemlint.knowledge import names
-from tfmemlint.knowledge.memory_names import is_about_gpu_memory
+from tfmemlint.knowledge.memory_names import SESSION_OF_KERAS, is_about_gpu_memory
 from tfmemlint.knowledge.releases import Target
 from tfmemlint.model.finding import Finding, Severity, Span
 from tfmemlint.model.text_defect import TextDefect
@@ -172,7 +172,7 @@ class NotInTargetRelease(Rule):
             notes=handler_notes(use, error, NEVER_RUNS),
             fixable=new is not None and use.origin in ("attribute", "import"),
             anchors=spans,
-            on_request=not any(is_about_gpu_memory(other.name) for other in uses),
+            on_request=not any(map(_is_about_memory, uses)),
             details={
                 "name": missing,
                 "new": new,
@@ -220,6 +220,11 @@ class NotInTargetRelease(Rule):
             editor.unsafe(f"Use {new} (a handler catches the error now, so the program will run differently)")
         else:
             editor.safe(f"Use {new}")
+
+
+def _is_about_memory(use: Use) -> bool:
+    """Return True if a name configures or reports GPU memory: the session that Keras has does neither."""
+    return is_about_gpu_memory(use.name) and SESSION_OF_KERAS.fullmatch(use.name) is None
 
 
 def _moved_to(name: str, missing: str, new: str | None) -> str | None:

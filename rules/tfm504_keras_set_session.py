@@ -91,6 +91,8 @@ class KerasSetSession(Rule):
             given = event.value(0, "session")
             session = sessions.get(given.serial) if isinstance(given, Made) else None
             options = plain_options(session.fields) if session is not None else {}
+            # ``Session()`` has no options, whatever other sessions of the file have.
+            plain = session is not None and session.fields is not None and not session.fields
             until = names.until(event.name) if event.name in SET_SESSION else "Keras 2"
             where = f"{event.name} is gone: its last release was {until}"
             yield self.finding(
@@ -113,7 +115,7 @@ class KerasSetSession(Rule):
                     "values": constants_of(session.fields if session is not None else None),
                 },
                 anchors=carriers(session) if session is not None else {},
-                on_request=not options and GPU_OPTIONS.search(program.source.text) is None,
+                on_request=not options and (plain or GPU_OPTIONS.search(program.source.text) is None),
             )
 
     def fix(self, finding: Finding, editor: Editor) -> None:

@@ -23,6 +23,8 @@ _CONFIGURES = late_pattern(
 _KERAS_SESSION = late_pattern(
     r"tf(?:\.compat\.v1)?\.keras\.backend\.(?:set|get)_session|tf\.contrib\.keras\.backend\.\w+"
 )
+SESSION_OF_KERAS = late_pattern(r"tf(?:\.compat\.v1)?\.(?:contrib\.)?keras\.backend\.get_session")
+"""The session that Keras has made: nothing about memory is told by asking for it."""
 _NOT_ABOUT_MEMORY = late_pattern(
     r"tf(?:\.compat\.v1)?\.(?:contrib\.rnn|nn|estimator|lite|tpu|raw_ops)\b|\.BasicLSTM|Cudnn"
 )

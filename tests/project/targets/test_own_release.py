@@ -9,7 +9,7 @@ import pytest
 
 from tests.project.trees import put, write
 from tfmemlint.project.targets.find import Finder
-from tfmemlint.project.targets.prose import of_folder, of_header
+from tfmemlint.project.targets.prose import of_folder, of_header, of_import
 
 OPTIONS = "import tensorflow as tf\n\nconfig = tf.ConfigProto()\nconfig.gpu_options.allow_growth = True\n"
 GROWTH = "import tensorflow as tf\n\ngpus = tf.config.list_physical_devices('GPU')\n"
@@ -116,6 +116,76 @@ def test_a_notebook_has_printed_the_release_that_it_ran_on(repository: Path, sou
     write(repository / "README.md", "TensorFlow 2.0\n")
     path = _notebook(repository / "a.ipynb", ("import tensorflow as tf\n" + source, output))
     assert _release(path) == "2.3"
+
+
+def test_what_a_notebook_printed_counts_more_than_what_its_project_states(repository: Path) -> None:
+    write(repository / "requirements.txt", "tensorflow==2.16\n")
+    cells = ("import tensorflow as tf\ntf.__version__", "2.3.0\n")
+    assert _release(_notebook(repository / "a.ipynb", cells)) == "2.3"
+    assert _release(_notebook(repository / "b.ipynb", ("!pip install tensorflow==2.4", ""), cells)) == "2.4"
+
+
+KEEP = "import tensorflow.compat.v1 as tf  # keeps compatibility with TensorFlow 2.2.0\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "span"),
+    [
+        (KEEP, "2.2"),
+        ("import os\nimport tensorflow as tf # tf 2.3\n", "2.3"),
+        ("import os\n\n# tested with TensorFlow 1.15 and Python 3.7\nimport tensorflow as tf\n", "1.15"),
+        ("from tensorflow.keras.models import Model\n# version: tensorflow==2.4.1\n", "2.4"),
+        ("import tensorflow as tf  # 使用 TensorFlow 2.1 版本\n", "2.1"),
+        ("    import tensorflow as tf  # requires TF >= 2.19\n", "2.19 to 2.21"),
+        ("import keras  # Keras 2.2.4 with TensorFlow 1.14 backend\n", "1.14"),
+    ],
+)
+def test_a_comment_beside_the_import_names_the_release(text: str, span: str) -> None:
+    assert [statement.span for statement in of_import("train.py", text)] == [span]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "import tensorflow.compat.v1 as tf  # TF 1.15\n",
+        "import tensorflow.compat.v1 as tf  # TensorFlow 1.x\n",
+        "import tensorflow as tf  # TensorFlow 2\n",
+        "import tensorflow as tf  # TF 2.4 is too slow here\n",
+        "import tensorflow as tf  # since TF 2.4 this is slow\n",
+        "import tensorflow as tf  # fails with TensorFlow 2.5\n",
+        "# tf.keras.experimental was removed in TF 2.5\nimport tensorflow as tf\n",
+        "import tensorflow as tf  # 4 GPUs, 2.5 hours\n",
+        "import tensorflow as tf  # TensorFlow 2.3 or TensorFlow 2.4\n",
+        "import torch  # TensorFlow 2.3\n",
+        "import tensorflow as tf\n\n\n# TensorFlow 2.3\n",
+        "# import tensorflow.compat.v1 as tf # for TensorFlow 2.3\n",
+    ],
+)
+def test_a_comment_that_says_something_else_tells_nothing(text: str) -> None:
+    assert list(of_import("train.py", text)) == []
+
+
+def test_a_comment_beside_the_import_is_weaker_than_a_manifest(repository: Path) -> None:
+    assert _release(write(repository / "a.py", KEEP)) == "2.2"
+    write(repository / "requirements.txt", "tensorflow==2.9\n")
+    assert _release(write(repository / "b.py", KEEP)) == "2.9"
+
+
+def test_newer_names_tell_more_than_a_comment_beside_the_import(repository: Path) -> None:
+    code = "import tensorflow as tf  # tensorflow 2.0\n\ntf.config.list_physical_devices('GPU')\n"
+    assert _release(write(repository / "a.py", code)) == "2.1"
+
+
+@pytest.mark.parametrize("first", [KEEP, "# TensorFlow 2.2\nimport os\n"])
+def test_a_comment_in_a_notebook_names_its_release(repository: Path, first: str) -> None:
+    assert _release(_notebook(repository / "a.ipynb", (first, ""), ("print(1)", "1\n"))) == "2.2"
+    printed = ("print(tf.__version__)", "2.3.1\n")
+    assert _release(_notebook(repository / "b.ipynb", (first, ""), printed)) == "2.3"
+
+
+def test_a_command_that_is_commented_out_in_a_notebook_tells_nothing(repository: Path) -> None:
+    cell = "# !pip install tensorflow==2.2\nimport tensorflow as tf\n"
+    assert _release(_notebook(repository / "a.ipynb", (cell, ""))) == "2.21"
 
 
 def test_two_printed_releases_tell_nothing(repository: Path) -> None:

@@ -27,6 +27,7 @@ _INSTALLS = re.compile(rb"pip3?\s+install|%tensorflow_version")
 _VERSION_OUTPUTS = (b"__version__", b"VERSION")
 """Without one of these, no notebook has printed TensorFlow's version."""
 _RELEASE_IN_HEADER = re.compile(rb"(?i)(?:tensor[ -]?flow|\btf)[^\n]{0,24}?[0-3](?:\.\d|\.x|\b)")
+_RELEASE_IN_COMMENT = re.compile(rb"(?i)#[^\n]{0,120}?(?:tensor[ -]?flow|tf)[^\n]{0,24}?[0-3]\.\d")
 _RELEASE_IN_PATH = re.compile(r"(?i)(?:flow|tf)[-_. ]?v?[12]")
 """Without this, no folder above a file is called after a release."""
 _HEADER_BYTES = 4096
@@ -65,7 +66,8 @@ class Finder:
         return known
 
     def stated_for(self, path: str) -> FoundTarget:
-        """Return what the project of a file says; nothing for one that has no project. A notebook may say it itself."""
+        """Return what the project of a file says; nothing for one that has no project. A notebook may say it itself, by
+        what it installs or has printed."""
         if path.endswith(".ipynb"):
             if path not in self._own:
                 self._own[path] = self._said_by(path)
@@ -159,31 +161,53 @@ class Finder:
         # Most notebooks are large and have neither word: a search for words is many times faster than for patterns.
         may_say = data is not None and (b"install" in data or b"%tensorflow_version" in data)
         stated = list(of_notebook(shown, data)) if data is not None and may_say and _INSTALLS.search(data) else []
+        if not stated and data is not None:
+            stated = self._printed_by(path, data)
         if not stated:
             return None
         # What comes last holds.
         return _settled(os.path.dirname(os.path.abspath(path)), stated[-1:])
 
+    def _printed_by(self, path: str, data: bytes) -> list[Stated]:
+        """Return the release that a notebook printed when it was run last; none if it printed several."""
+        if not any(word in data for word in _VERSION_OUTPUTS):
+            return []
+        from tfmemlint.project.targets.notebooks import printed_by_notebook
+
+        printed = list(printed_by_notebook(called(path), data))
+        return printed if len({statement.releases for statement in printed}) == 1 else []
+
+    def _commented_in(self, path: str, data: bytes) -> list[Stated]:
+        """Return the releases that comments of a file name: above its code, or beside an import of TensorFlow."""
+        if path.endswith(".ipynb"):
+            if _RELEASE_IN_COMMENT.search(data) is None:
+                return []
+            from tfmemlint.project.targets.notebooks import of_comments
+
+            return list(of_comments(called(path), data))
+        from tfmemlint.project.targets.prose import of_header, of_import
+        from tfmemlint.project.targets.requirement_files import decoded
+
+        stated: list[Stated] = []
+        if _RELEASE_IN_HEADER.search(data, 0, _HEADER_BYTES):
+            stated = list(of_header(called(path), decoded(data[:_HEADER_BYTES])))
+        if not stated and _RELEASE_IN_COMMENT.search(data):
+            stated = list(of_import(called(path), decoded(data)))
+        return stated
+
     def _told_by(self, path: str) -> FoundTarget | None:
         """Return the release that a file tells itself; None where it tells none, or several.
 
-        A notebook printed it when it was run last; a Python file names it in a comment above its code. Where neither
-        does, the nearest folder tells it that is called after a release which has the file's names.
+        It names it in a comment above its code, or beside an import of TensorFlow. Where it does not, the nearest
+        folder tells it that is called after a release which has the file's names.
         """
         if path not in self._tells:
             stated: list[Stated] = []
-            data = self.source(path) or b""
-            if path.endswith(".ipynb") and any(word in data for word in _VERSION_OUTPUTS):
-                from tfmemlint.project.targets.notebooks import printed_by_notebook
-
-                stated = list(printed_by_notebook(called(path), data))
-            elif path.endswith((".py", ".pyw")) and _RELEASE_IN_HEADER.search(data, 0, _HEADER_BYTES):
-                from tfmemlint.project.targets.prose import of_header
-                from tfmemlint.project.targets.requirement_files import decoded
-
-                stated = list(of_header(called(path), decoded(data[:_HEADER_BYTES])))
+            is_code = path.endswith((".py", ".pyw", ".ipynb"))
+            if is_code:
+                stated = self._commented_in(path, self.source(path) or b"")
             directory = os.path.dirname(os.path.abspath(path))
-            if not stated and path.endswith((".py", ".pyw", ".ipynb")):
+            if not stated and is_code:
                 stated = [found for found in self._called_after(directory) if self._names_admit(path, found)]
             alike = len({statement.releases for statement in stated}) == 1
             self._tells[path] = _settled(directory, stated[:1]) if alike else None

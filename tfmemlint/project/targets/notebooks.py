@@ -1,6 +1,7 @@
 """The TensorFlow that a notebook says it runs on.
 
-It says so by what it installs, by Colab's ``%tensorflow_version``, and by the version that it has printed.
+It says so by what it installs, by Colab's ``%tensorflow_version``, by the version that it has printed, and by comments
+in its code.
 """
 
 from __future__ import annotations
@@ -9,14 +10,19 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tfmemlint.project.targets.install_commands import Installs
+from tfmemlint.project.targets.prose import of_header, of_import
 from tfmemlint.project.targets.stated import Stated
 from tfmemlint.project.targets.versions import ANY, exactly
 from tfmemlint.sources.config_files.text_places import Places
 
+if TYPE_CHECKING:
+    from tfmemlint.sources.notebook import Notebook
+
 _MAGIC = re.compile(r"\s*[%!]{1,2}\s*(?P<command>(?:python3?\s+-m\s+|sudo\s+)*pip3?\s.*)")
+_COMMAND_LEFT_OUT = re.compile(r"\s*#[\s#]*[%!]")
 _VERSION = re.compile(r"\s*%tensorflow_version\s+(?P<version>\d)(?:\.\S*)?\s*")
 _ASKED = re.compile(r"\b(\w+)\.(?:__version__|VERSION\b|version\.VERSION\b)")
 _NAMED = re.compile(
@@ -31,14 +37,8 @@ def of_notebook(path: str, data: bytes) -> Iterator[Stated]:
     ``%tensorflow_version 1.x`` leaves open which release of 1.x Colab had (now it has none, and raises): the last,
     1.15, stands for it. Other requirements that leave the release open say nothing.
     """
-    from tfmemlint.sources import Unreadable, decode
-    from tfmemlint.sources.notebook import Notebook
-
-    try:
-        source = decode(path, data)
-    except Unreadable:
-        return
-    if not isinstance(source, Notebook):
+    source = _decoded(path, data)
+    if source is None:
         return
     for cell in source.cells:
         for row, line in enumerate(cell.source.split("\n"), 1):
@@ -50,6 +50,31 @@ def of_notebook(path: str, data: bytes) -> Iterator[Stated]:
                 for stated in Installs(path).of_script(command["command"], Places(command["command"])):
                     if stated.releases is not None and stated.releases != ANY:
                         yield replace(stated, row=place)
+
+
+def of_comments(path: str, data: bytes) -> Iterator[Stated]:
+    """Yield the releases that comments of a notebook name: above the code of its first cell, and beside an import of
+    TensorFlow."""
+    source = _decoded(path, data)
+    if source is None:
+        return
+    for number, cell in enumerate(source.cells):
+        stated = (*(of_header(path, cell.source) if number == 0 else ()), *of_import(path, cell.source))
+        rows = cell.source.split("\n")
+        for statement in dict.fromkeys(stated):
+            if _COMMAND_LEFT_OUT.match(rows[statement.row - 1]) is None:
+                yield replace(statement, row=source.raw_row(cell.number, statement.row))
+
+
+def _decoded(path: str, data: bytes) -> Notebook | None:
+    from tfmemlint.sources import Unreadable, decode
+    from tfmemlint.sources.notebook import Notebook
+
+    try:
+        source = decode(path, data)
+    except Unreadable:
+        return None
+    return source if isinstance(source, Notebook) else None
 
 
 def printed_by_notebook(path: str, data: bytes) -> Iterator[Stated]:

@@ -18,6 +18,8 @@ MAX_CHARACTERS = 200_000
 """Characters of a text that are searched: no README states its release further down."""
 MAX_HEADER_ROWS = 60
 """Rows of a Python file that are searched for a comment about its release."""
+_MAX_COMMENT = 200
+"""Characters of a comment that says only for which release code is."""
 MAX_STATEMENTS = 40
 """Statements of one text that are kept: a log or a table of results has no end of them."""
 
@@ -61,6 +63,18 @@ _FOLDER = re.compile(
     r"(?:[-_.]?x|[-_.]?0|[-_.](?P<minor>\d{1,2})(?:[-_.]\d{1,2})?|(?P<run_together>[1-9]\d?))?",
     re.IGNORECASE,
 )
+_IMPORT = late_pattern(r"\s*(?:import|from)\s+(?:tensorflow|keras)\b(?P<taken>[^#]*)(?:#+\s*(?P<comment>.*))?")
+_COMMENT = late_pattern(r"\s*#+\s*(?P<comment>.*)")
+_ABOUT_THIS_CODE = late_pattern(
+    r"(?:written|tested|works?|working|runs?|running|compatib\w*|using|uses?|versions?|ver|requires?|required|needs?|needed"
+    r"|build|built|developed|trained|maintain\w*|keep\w*|kept|backend|code|scripts?|file|notebook|project|this|is|was|the|for|with"
+    r"|under|on|and|python|py|keras|cuda|cudnn|gpu|cpu|installed|environment|env"
+    r"|版本|环境|使用|基于|兼容|适用|测试|代码|运行|需要|要求|于|在|下|本|的|是|为|用|v|\d+)",
+    re.IGNORECASE,
+)
+"""A word of a comment that says for which release the code beside it is."""
+_WORD = late_pattern(r"[A-Za-z]+|\d+|[\u4e00-\u9fff]+")
+_OWN_MINOR = late_pattern(r"[0-3]\.\d")
 _NEW_MAJOR = {"0": "<1.0", "1": ">=1.0,<2.0", "2": ">=2.0,<3.0", "3": ">=3.0"}
 
 
@@ -80,6 +94,29 @@ def of_prose(path: str, text: str) -> Iterator[Stated]:
 def of_header(path: str, text: str) -> Iterator[Stated]:
     """Yield the releases of TensorFlow that a Python file names above its code: in comments, or in its docstring."""
     yield from of_prose(path, "\n".join(_header(text.splitlines()[:MAX_HEADER_ROWS])))
+
+
+def of_import(path: str, text: str) -> Iterator[Stated]:
+    """Yield the releases of TensorFlow that comments beside its imports name: behind one, or right above or below.
+
+    Only a comment that says nothing else counts, and only one with a minor release: ``TF 1.x`` beside an import of
+    ``tensorflow.compat.v1`` speaks of the interface.
+    """
+    lines = text.splitlines()
+    for place, line in enumerate(lines):
+        found = _IMPORT.match(line)
+        if found is None:
+            continue
+        legacy = "compat.v1" in found["taken"]
+        beside = [(place, found["comment"] or "")]
+        for other in (place - 1, place + 1):
+            comment = _COMMENT.match(lines[other]) if 0 <= other < len(lines) else None
+            if comment is not None:
+                beside.append((other, comment["comment"]))
+        for row, said in beside:
+            for words, releases in _of_comment(said):
+                if not legacy or any(release >= (2, 0) for release in releases):
+                    yield Stated(path, row + 1, words, releases, prose=True)
 
 
 def of_folder(path: str, name: str) -> Stated | None:
@@ -112,6 +149,30 @@ def _header(lines: list[str]) -> Iterator[str]:
             return
         else:
             yield words.lstrip("# ")
+
+
+def _of_comment(comment: str) -> Iterator[tuple[str, Releases]]:
+    """Yield the release that a comment names, where it says nothing else."""
+    found = list(_of_line(comment)) if len(comment) <= _MAX_COMMENT else []
+    if len(found) != 1 or _OWN_MINOR.search(found[0][0]) is None:
+        return
+    match = _STATEMENT.search(comment)
+    rest = comment[: match.start()] + " " + comment[match.end() :] if match is not None else comment
+    if all(map(_says_only, _WORD.findall(rest))):
+        yield found[0]
+
+
+def _says_only(word: str) -> bool:
+    """Return True if a word, or a run of Chinese characters, only says for which release code is."""
+    if word.isascii():
+        return _ABOUT_THIS_CODE.fullmatch(word) is not None
+    place = 0
+    while place < len(word):
+        match = _ABOUT_THIS_CODE.match(word, place)
+        if match is None:
+            return False
+        place = match.end()
+    return True
 
 
 def _of_line(line: str) -> Iterator[tuple[str, Releases]]:
