@@ -213,8 +213,8 @@ class Inference:
         if not found.mask or (old is None and found.mask & newest):
             return found
         mask = found.mask & (old.mask if old is not None else found.mask)
-        memory_uses = (use for names in self._telling(files, mask) for use in names.memory_uses)
-        about_memory = [use for use in memory_uses if mask & ~use.mask]
+        memory_uses = (use for names in self._telling(files, found.mask) for use in names.memory_uses)
+        about_memory = [use for use in memory_uses if found.mask & ~use.mask]
         for use in about_memory:
             mask &= use.mask
         if not mask or not about_memory:

@@ -30,6 +30,9 @@ METHODS_OF_KERAS_2 = frozenset({"fit_generator", "evaluate_generator", "predict_
 _generator_of_keras_2 = re.compile(rb"(?:fit|evaluate|predict)_generator[\s\\]*[(#]").search
 _rates_of_keras_2 = re.compile(rb"lr[\s\\]*[=#]").finditer
 _ends_in_word = re.compile(rb"\w\Z").search
+_PACKAGES_OF_KERAS_2 = frozenset({"tensorflow_addons", "tensorflow_federated"})
+"""Packages whose last releases need a TensorFlow with Keras 2: 0.23 (``keras.src.engine``) and 0.87 (2.14)."""
+_imports_of_keras_2 = re.compile(rb"tensorflow_(?:addons|federated)\b").search
 _OPTIMIZERS = frozenset({"Adadelta", "Adagrad", "Adam", "Adamax", "Nadam", "RMSprop", "SGD"})
 """Optimizers whose ``lr`` Keras 3 refuses (seen with Keras 3.15: ValueError: Argument(s) not recognized)."""
 _HANDLED = frozenset({"ImportError", "ModuleNotFoundError", "AttributeError", "Exception", "BaseException"})
@@ -96,6 +99,8 @@ def may_name(data: bytes) -> bool:
 def may_be_of_keras_2(data: bytes) -> bool:
     """Return True if a file may call what Keras 3 lacks."""
     if b"_generator" in data and _generator_of_keras_2(data) is not None:
+        return True
+    if b"tensorflow_" in data and _imports_of_keras_2(data) is not None:
         return True
     # An expression that begins with plain letters is searched for these: it takes a tenth of the time.
     starts = (rate.start() for rate in _rates_of_keras_2(data))
@@ -263,12 +268,19 @@ class _Reader:
 
     def _import(self, node: ast.Import) -> bool:
         self.found += ((canonical(alias.name), node.lineno) for alias in node.names)
+        self._read_package((alias.name for alias in node.names), node.lineno)
         return False
 
     def _import_from(self, node: ast.ImportFrom) -> bool:
         if node.module is not None and node.level == 0:
             self.found += ((canonical(f"{node.module}.{alias.name}"), node.lineno) for alias in node.names)
+            self._read_package([node.module], node.lineno)
         return False
+
+    def _read_package(self, modules: Iterable[str], row: int) -> None:
+        """Remember a package that needs Keras 2."""
+        packages = (module.partition(".")[0] for module in modules)
+        self.of_keras_2 += ((package, row) for package in packages if package in _PACKAGES_OF_KERAS_2)
 
     def _call(self, node: ast.Call) -> bool:
         match node:
