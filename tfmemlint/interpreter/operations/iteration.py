@@ -327,13 +327,21 @@ def _numbered_devices(devices: Devices, numbers: range) -> list[tuple[Value, boo
 
 
 def _without_cells(choice: Choice) -> Choice:
-    """Return a choice of lists with what is in each, which no name leads to."""
-    return Choice(
-        tuple(
-            Seq(option.items, option.kind if option.kind == "set" else "tuple") if isinstance(option, Seq) else option
-            for option in choice.options
-        )
-    )
+    """Return a choice of containers with what is in each, which no name leads to: the present contents of one that has
+    a name may be this very choice."""
+    return Choice(tuple(map(_without_cell, choice.options)))
+
+
+def _without_cell(option: Value) -> Value:
+    match option:
+        case Seq(items, kind):
+            return Seq(items, kind if kind == "set" else "tuple")
+        case Dict():
+            return replace(option, cell=None)
+        case Choice():
+            return _without_cells(option)
+        case _:
+            return option
 
 
 def _is_of_gpus(iterable: Value) -> bool:
