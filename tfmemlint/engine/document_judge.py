@@ -83,7 +83,8 @@ class DocumentJudge:
             return self.target
         from tfmemlint.project.detect_tf1 import era
 
-        return era(snippet.blocks, self.target)
+        said = all(block.legacy for block in snippet.blocks if block.language == blocks.PYTHON)
+        return era(snippet.blocks, self.target, said=said)
 
     def context_of(self, snippet: Snippet) -> RunContext:
         """Return the context that one program is checked and fixed in."""

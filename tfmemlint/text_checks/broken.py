@@ -34,6 +34,8 @@ _JOINT = re.compile(
 _ABOUT = re.compile(r"\btf\.|tensorflow|\bas\s+tf|CUDA_VISIBLE_DEVICES|\bTF_[A-Z]+_")
 _COMMAND = re.compile(r"\bpython[\d.]* -[cm]\b|\$\(|^\$?\s*[A-Z][A-Z0-9_]*=\S*\s")
 _MASKED = re.compile(r"(?<![*\w])\*{3,}(?P<rest>\w*(?:\.\w+)+)\s?\((?![^\n]*\*{3})")
+_PRINTED = re.compile(r"\btf\.\w{0,8}Tensor\([^\n]{0,200}\bdtype=\w+\)|<tf\.(?:Tensor|Variable)\b")
+"""A value as TensorFlow prints it: several on a line are no statements."""
 _WORDS = re.compile(r"(?<![\w.'\"#(=,-])[a-z]{2,} [a-z]{2,} [a-z]{2,} [a-z]{2,} [a-z]{2,}")
 
 
@@ -83,6 +85,8 @@ def _unmasked(rest: str) -> str:
 def _run_together(reading: Reading, row: int, line: str) -> Iterator[Mention]:
     code = line.translate(QUOTES).strip().strip("`").removeprefix(">>> ")
     if _is_python(code) or code.count("(") != code.count(")") or code.count("[") != code.count("]"):
+        return
+    if _PRINTED.search(code[:_LONGEST_LINE]):
         return
     if _COMMAND.search(code):
         # A command of a shell, with a program in it, or with variables in front of it.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from tfmemlint.sources.documents.blocks import CONSOLE, PYCON, PYTHON, SHELL, UNKNOWN, Block
+from tfmemlint.sources.documents.blocks import CONSOLE, OUTPUT, PYCON, PYTHON, SHELL, UNKNOWN, Block
 from tfmemlint.sources.documents.languages import error, guessed, named
 from tfmemlint.sources.documents.prompts import PYTHON as PYTHON_PROMPT
 from tfmemlint.sources.documents.prompts import SHELL as SHELL_PROMPT
@@ -13,6 +13,8 @@ from tfmemlint.sources.documents.prompts import Line, typed_python, typed_shell
 from tfmemlint.sources.suppressions import unclear_list
 
 _IGNORE = re.compile(r"tfmemlint:\s*ignore(?![\w-])(?:\[(?P<codes>[^\]\[#]{0,2000})\])?", re.IGNORECASE)
+_PRINTED = re.compile(r"<?tf\.(?:Tensor|Variable|RaggedTensor|SparseTensor)[( :]")
+"""The beginning of a value as TensorFlow prints it: no program begins so."""
 _CODE = re.compile(r"[A-Za-z]+[0-9]*")
 
 
@@ -34,6 +36,8 @@ def finished(
     if not code:
         return None
     texts = [line.text for line in code]
+    if language in (UNKNOWN, PYTHON) and _PRINTED.match(texts[0]) is not None:
+        language = OUTPUT
     if language == UNKNOWN or (language == PYTHON and error("\n".join(texts)) is not None and guessed(texts) == SHELL):
         # Commands in a block that is said to be Python are common.
         language = guessed(texts)

@@ -6,6 +6,8 @@ from tfmemlint.model.records import dataclass
 
 PYTHON, PYCON, SHELL, CONSOLE = "python", "pycon", "shell", "console"
 DOCKERFILE, YAML, ENV, UNKNOWN = "dockerfile", "yaml", "env", ""
+OUTPUT = "output"
+"""The text that a program has printed: it is no code, and no prose either."""
 
 
 @dataclass(frozen=True, slots=True)

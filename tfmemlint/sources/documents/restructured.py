@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 
 from tfmemlint.sources.documents.block_builder import codes_in, finished
-from tfmemlint.sources.documents.blocks import PYCON, PYTHON, UNKNOWN, Block
+from tfmemlint.sources.documents.blocks import OUTPUT, PYCON, PYTHON, UNKNOWN, Block
 from tfmemlint.sources.documents.fence_info import understood
 from tfmemlint.sources.documents.languages import named
 from tfmemlint.sources.documents.prompts import Line
@@ -42,6 +42,19 @@ _DECORATOR = re.compile(r"@(?:suppress|supress|verbatim|okexcept|okwarning|savef
 _FENCE = re.compile(r"(?P<marks>`{3,}|~{3,})(?P<info>[^`]*)$")
 _SECTION = re.compile(r"(?:(?:code |usage |typical )?examples?|(?:example |sample |typical )?usage):$", re.IGNORECASE)
 _COMMENT = re.compile(r"<!--.*-->$")
+_SAYS_OUTPUT = re.compile(
+    r"\A(?:(?:the|this|its|which|and|will|following|program|sample|example|expected|console|terminal|typical|code|script|you(?:'ll)?"
+    r"|should|will|see|get|execution|final)\s+)*(?:outputs?|results?|prints?|printed)"
+    r"(?:\s+(?:is|are|will be|would be|should be|looks?|like|this|as|follows|following|below|shown|something|similar|to"
+    r"|of this (?:code|program|script)|of the (?:code|program|script)|(?:the )?(?:output|result|lines)))*",
+    re.IGNORECASE,
+)
+_SAYS_OUTPUT_IN_CHINESE = re.compile(
+    r"\A(?![^\n]{0,40}(?:以下|下面的?|如下)代码)[^\n]{0,40}?(?:输出|運行結果|輸出|结果|結果)(?:结果|結果|内容)?"
+    r"(?:如下|为|是|如下所示|為)?"
+)
+_LONGEST_SENTENCE = 200
+"""Characters of a line that are asked whether output follows."""
 _TAB = 8
 
 
@@ -217,8 +230,16 @@ class Reader:
                 end += 1
         else:
             return place + 1
-        self._add(self._highlighted, list(self.lines[first:end]))
+        self._add(OUTPUT if self._introduces_output(place) else self._highlighted, list(self.lines[first:end]))
         return end
+
+    def _introduces_output(self, place: int) -> bool:
+        """Return True if the sentence that ends in two colons, or is above those, says that output follows."""
+        above = place
+        while above > 0 and self.lines[above].text.strip() in ("::", ""):
+            above -= 1
+        sentence = re.split(r"[.。!！;；]\s*", self.lines[above].text[-_LONGEST_SENTENCE:].strip().rstrip(": ：*`"))[-1]
+        return any(pattern.fullmatch(sentence.strip("*` ")) for pattern in (_SAYS_OUTPUT, _SAYS_OUTPUT_IN_CHINESE))
 
     def _indented(self, place: int, column: int) -> int:
         """Return the end of the lines that are indented more than a column."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from tfmemlint.sources.documents.blocks import PYTHON, Block
@@ -19,6 +19,10 @@ _NOT_SAID = re.compile(r"[\s>]*(?:\.\.(?:\s|$)|:[\w-]+:|::$|<!--|\{/\*|<pre|\{%|
 _FENCE = re.compile(r"[\s>]*(?:[-*+]\s+|\d+[.)]\s+)*(?:`{3,}|~{3,}|:{3,})")
 _HEADING = re.compile(r" {0,3}(?P<level>#{1,6})[ \t]+(?P<title>.+)")
 _UNDERLINE = re.compile(r"([=\-~^\"'`#*+.:_])\1{2,}[ \t]*$")
+_BOX = re.compile(r"\s*(?:\.\. (?P<name>[\w:-]+)::|!!!|\?\?\?\+?)(?P<title>.*)")
+"""The first line of a box with text and code in it: ``.. hint::``, ``!!! note``."""
+_MAX_BOX_ROWS = 80
+"""Rows above an example in which the box that it is in must begin."""
 _MAX_ROWS_BETWEEN, _MAX_SENTENCE_ROWS = 12, 6
 """Rows: at most this many between an example and its introduction, and at most this many of the introduction."""
 
@@ -41,6 +45,7 @@ def marked(lines: Sequence[str], blocks: list[Block]) -> list[Block]:
         if block.language == PYTHON:
             inside = _said("\n".join(line for line in block.text.split("\n") if line.startswith("#")))
             said = inside or _said(_introduction(lines, block.rows[0], code))
+            said = said or _said(_box_around(lines, block.rows[0], code))
             said = said or next((line for _, line in reversed(above) if line), set())
             made.append(replace(block, legacy=said == {"1"}))
         else:
@@ -69,6 +74,38 @@ def _introduction(lines: Sequence[str], row: int, code: set[int]) -> str:
     while above >= 1 and last - above < _MAX_SENTENCE_ROWS and lines[above - 1].strip() and above not in code:
         above -= 1
     return " ".join(lines[above:last])
+
+
+def _box_around(lines: Sequence[str], row: int, code: set[int]) -> str:
+    """Return the title and the first paragraph of the boxes that the example is in which begins in a row."""
+    found: list[str] = []
+    width = _indent(lines[row - 1])
+    for above in range(row - 1, max(0, row - 1 - _MAX_BOX_ROWS), -1):
+        line = lines[above - 1]
+        if not line.strip() or _indent(line) >= width:
+            continue
+        width = _indent(line)
+        box = _BOX.match(line)
+        if box is not None:
+            found += [box["title"], *_first_paragraph(lines, above, code)]
+        if not width:
+            break
+    return " ".join(found)
+
+
+def _first_paragraph(lines: Sequence[str], row: int, code: set[int]) -> Iterator[str]:
+    """Yield the lines of the first paragraph below a row."""
+    begun = False
+    for below in range(row + 1, min(row + _MAX_SENTENCE_ROWS, len(lines)) + 1):
+        line = lines[below - 1]
+        if below in code or (begun and not line.strip()):
+            return
+        begun = begun or bool(line.strip())
+        yield line
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
 
 
 def _headings(lines: Sequence[str], code: set[int]) -> list[tuple[int, int, set[str]]]:
