@@ -12,7 +12,7 @@ from tfmemlint.interpreter.frames import Catching, Exit, Snapshot
 from tfmemlint.interpreter.observer import Decision, Reason
 from tfmemlint.interpreter.operations.bindings import bind
 from tfmemlint.interpreter.operations.events import statement_span
-from tfmemlint.interpreter.operations.exceptions import resume_exit, started_or_not
+from tfmemlint.interpreter.operations.exceptions import as_configured, resume_exit, started_or_not
 from tfmemlint.interpreter.operations.paths import doubtful, merge, restore, snapshot
 from tfmemlint.interpreter.program import Handler
 from tfmemlint.interpreter.registry import visits
@@ -69,7 +69,7 @@ def _guarded_block(context: Context, node: ast.Try, before: Snapshot) -> None:
             context.state = functools.reduce(join_states, caught)
         elif context.state is not None and before.state is not None:
             # Whether the body had come as far as what starts the runtime when it failed, nobody knows.
-            context.state = started_or_not(context.state, before.state)
+            context.state = as_configured(started_or_not(context.state, before.state), before.state)
         if context.observer is not None and context.state is not None:
             decision, reason = (Decision.BOTH, Reason.RAISED) if caught else (Decision.NOT_TAKEN, Reason.MAY_RAISE)
             context.observer.branch(

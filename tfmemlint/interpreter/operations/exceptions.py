@@ -93,6 +93,22 @@ def started_or_not(state: State, before: State) -> State:
     return replace(state, **changes) if changes else state  # type: ignore[arg-type]
 
 
+def as_configured(state: State, before: State) -> State:
+    """Return the state with the configuration of GPUs that was in force ``before``.
+
+    A handler is reached where a call raised: most often the one that configures, which has set nothing then, and
+    nothing tells which calls had been made by then.
+    """
+    return replace(
+        state,
+        growth=before.growth,
+        limits=before.limits,
+        cpu_split=before.cpu_split,
+        visible=before.visible,
+        threading=before.threading,
+    )
+
+
 def suppressing(
     context: Context, exceptions: tuple[str, ...], manager: ast.expr, body: functools.partial[None]
 ) -> None:

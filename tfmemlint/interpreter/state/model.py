@@ -45,11 +45,13 @@ class Setting:
     """One setting in force: its value and the call that made it.
 
     ``either``: where ways with different settings have met, those of the ways; None for a way without one.
+    ``on_where``: the conditions that hold where its value is true, for a value that is a condition itself.
     """
 
     value: Value
     by: Call | None = None
     either: tuple[Setting | None, ...] = ()
+    on_where: Guards = ()
 
     @property
     def ways(self) -> tuple[Setting | None, ...]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 from dataclasses import replace
 
 from tfmemlint.interpreter.context import Context
+from tfmemlint.interpreter.operations.guards import guards_of
 from tfmemlint.interpreter.operations.in_force import (
     allows_growth_by_env,
     is_apart,
@@ -15,12 +17,12 @@ from tfmemlint.interpreter.operations.in_force import (
 from tfmemlint.interpreter.operations.starting import start_runtime
 from tfmemlint.interpreter.program import Call
 from tfmemlint.interpreter.registry import Invocation, models, outcome_of
-from tfmemlint.interpreter.state import ANY, PART, ConfigEffect, Key, Setting, Tri, device_key
+from tfmemlint.interpreter.state import ANY, PART, ConfigEffect, Guards, Key, Setting, Tri, device_key
 from tfmemlint.interpreter.values import EACH, UNKNOWN, Const, Device, Value
 from tfmemlint.knowledge.functions import GROWTH_REFUSED, PHYSICAL_FIXED, SET_GROWTH
 
 
-def _growth_outcome(context: Context, device: Value, enable: Value) -> ConfigEffect | None:
+def _growth_outcome(context: Context, device: Value, enable: Value, on_where: Guards) -> ConfigEffect | None:
     state = context.here
     if state.max_gpus == 0:
         # There is none to set it for.
@@ -41,7 +43,9 @@ def _growth_outcome(context: Context, device: Value, enable: Value) -> ConfigEff
     if allows_growth_by_env(state) or state.visible_gpus == ():
         return None
     others = [*state.limits.values(), *([state.cpu_split] if state.cpu_split is not None else [])]
-    other = next((setting for setting in others if not is_apart(context, setting)), None)
+    other = next(
+        (setting for setting in others if not is_apart(context, setting) and not _excludes(setting, on_where)), None
+    )
     if other is not None and enable != Const(False):
         return ConfigEffect("dropped", certain=other.value != UNKNOWN, setting=other.by)
     return None
@@ -73,7 +77,7 @@ def _apply_growth(context: Context, device: Value | None, enable: Value | None, 
     if is_refused(context, call):
         return
     key = device_key(device or UNKNOWN)
-    setting = Setting(enable or UNKNOWN, call)
+    setting = Setting(enable or UNKNOWN, call, on_where=_on_where(context, enable, call.node))
     before = context.here.growth.get(key)
     if key != EACH and before is not None and before.value == enable != UNKNOWN:
         # It is the earlier call that counts.
@@ -82,6 +86,21 @@ def _apply_growth(context: Context, device: Value | None, enable: Value | None, 
     if key == EACH:
         growth = _growth_of_rest(context, setting, call)
     context.state = replace(context.here, growth=_together(growth))
+
+
+def _on_where(context: Context, enable: Value | None, node: ast.AST | None) -> Guards:
+    """Return the conditions that hold where growth is switched on, if a condition says whether it is:
+    ``set_memory_growth(gpu, limit is None)``."""
+    if isinstance(enable, Const) or not isinstance(node, ast.Call):
+        return ()
+    given = [keyword.value for keyword in node.keywords if keyword.arg == "enable"] or node.args[1:2]
+    return guards_of(context, given[0], True) if given and not isinstance(given[0], ast.Starred) else ()
+
+
+def _excludes(limit: Setting, on_where: Guards) -> bool:
+    """Return True if logical devices are there only where growth is switched off."""
+    guards = limit.by.guards if limit.by is not None else ()
+    return any((test, not outcome) in guards for test, outcome in on_where)
 
 
 def _together(growth: dict[Key, Setting]) -> dict[Key, Setting]:
@@ -115,7 +134,9 @@ def _growth_of_rest(context: Context, setting: Setting, call: Call) -> dict[Key,
 
 @outcome_of(SET_GROWTH)
 def check_growth(context: Context, call: Invocation) -> ConfigEffect | None:
-    return _growth_outcome(context, call.argument(0, "device") or UNKNOWN, call.argument(1, "enable") or UNKNOWN)
+    enable = call.argument(1, "enable") or UNKNOWN
+    on_where = _on_where(context, enable, call.node)
+    return _growth_outcome(context, call.argument(0, "device") or UNKNOWN, enable, on_where)
 
 
 @models(SET_GROWTH)

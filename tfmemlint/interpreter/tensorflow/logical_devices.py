@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from dataclasses import replace
+from functools import partial
 
 from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.operations.in_force import (
@@ -30,9 +31,16 @@ def _voided_growth(context: Context, wanted: Value) -> ConfigEffect | None:
     if allows_growth_by_env(context.here) or context.here.visible_gpus == ():
         return None
     for setting in context.here.growth.values():
-        if setting.value != Const(False) and not is_apart(context, setting):
+        if any(map(partial(_may_be_on, context), setting.ways)) and not is_apart(context, setting):
             return ConfigEffect("drops", certain=setting.value == Const(True), setting=setting.by)
     return None
+
+
+def _may_be_on(context: Context, growth: Setting | None) -> bool:
+    """True if growth may be switched on under the conditions that hold here."""
+    if growth is None or growth.value == Const(False):
+        return False
+    return not any((test, not outcome) in context.guards for test, outcome in growth.on_where)
 
 
 def _apply_logical(context: Context, device: Value | None, logical: Value | None, call: Call) -> None:
