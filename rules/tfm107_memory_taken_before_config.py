@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from tfmemlint.interpreter.program import Call, RuntimeStart, SessionMade
@@ -11,7 +11,7 @@ from tfmemlint.interpreter.values import Const
 from tfmemlint.knowledge.functions import LIST_LOCAL, SESSIONS, SET_GROWTH, SET_LOGICAL
 from tfmemlint.model.finding import Finding, Severity
 from tfmemlint.model.intent import Intent, Purpose
-from tfmemlint.rulekit.explain import growth_intent, in_line, limit_intent, short, start_trace, written
+from tfmemlint.rulekit.explain import growth_intent, in_line, limit_intent, plain_options, short, start_trace, written
 from tfmemlint.rulekit.rule import Rule
 
 if TYPE_CHECKING:
@@ -86,6 +86,10 @@ class MemoryTakenBeforeConfig(Rule):
     def check(self, program: Program) -> Iterator[Finding]:
         """Yield each call that creates the GPU devices with other options than the program sets."""
         reported: set[object] = set()
+        options = {
+            (session.path, session.span): sorted(name.rpartition(".")[2] for name in plain_options(session.fields))
+            for session in program.of(SessionMade)
+        }
         growing = {
             (session.path, session.span)
             for session in program.of(SessionMade)
@@ -98,7 +102,8 @@ class MemoryTakenBeforeConfig(Rule):
                     # The allocator grows: the session's own options say the same.
                     continue
                 reported.add((outcome.cause.path, outcome.cause.span))
-                yield self._lost(program, outcome.cause, call, outcome.certain)
+                kept = options.get((outcome.cause.path, outcome.cause.span), [])
+                yield self._lost(program, outcome.cause, call, outcome.certain, kept)
         for start in program.of(RuntimeStart):
             if (
                 start.what != "allocator"
@@ -113,14 +118,16 @@ class MemoryTakenBeforeConfig(Rule):
             elif start.name == LIST_LOCAL and not start.state.in_child_process:
                 yield self._alone(program, start)
 
-    def _lost(self, program: Program, start: RuntimeStart, call: Call, certain: bool) -> Finding:
+    def _lost(self, program: Program, start: RuntimeStart, call: Call, certain: bool, kept: Sequence[str]) -> Finding:
         return self.finding(
             program,
             start,
             f"{written(start.text)} makes the GPU devices: {short(call.name)} {in_line(call)} does nothing",
             severity=Severity.ERROR if certain else Severity.WARNING,
             intent=_intent(call),
-            outcome="Nothing is raised; the allocator keeps its default options and takes nearly all of the memory",
+            outcome=f"Nothing is raised; the allocator keeps the session's own options: {', '.join(kept)}"
+            if kept
+            else "Nothing is raised; the allocator keeps its default options and takes nearly all of the memory",
             advice=_advice(start.name, call),
             trace=start_trace(start, call, f"{short(call.name)} has no effect any more"),
             fixable=start.name in _INSTEAD or (start.name in SESSIONS and start.path == call.path),

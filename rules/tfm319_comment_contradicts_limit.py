@@ -29,6 +29,18 @@ _NOT_OF_MEMORY = re.compile(
     re.IGNORECASE,
 )
 """Words of comments whose percentage is a share of something else."""
+_SHARE_OF = re.compile(
+    r"(?:(?P<percent>\d{1,3}(?:\.\d+)?) ?(?:%|percent|per cent)|(?P<words>half|a third|one third|a quarter|one quarter)"
+    r"|(?P<number>0?\.\d+) ?(?:\*|x|times))(?: ?(?:of|from|\*|x)| of (?:the|its|a|our|my|total|all))?"
+    r" ?(?:total |about |~ ?)?$",
+    re.IGNORECASE,
+)
+"""A share of the size that stands behind it."""
+_TIMES = re.compile(
+    r" ?(?:(?:\*|x|times) ?(?:(?P<number>0?\.\d+)|(?P<percent>\d{1,3}(?:\.\d+)?) ?%)|/ ?(?P<divisor>[2-9])\b)",
+    re.IGNORECASE,
+)
+"""A share of the size that stands in front of it."""
 _DECIMAL = re.compile(r"(?<![\d.])(?:0?\.\d+|1\.0+)(?![\d.])")
 """A share written as a number: ``0.9 means 90 %`` explains what a number means, and says nothing of another one."""
 _SHARE_TOLERANCE = 0.04
@@ -108,12 +120,15 @@ class CommentContradictsLimit(Rule):
             yield self._contradiction(program, event, span, words, Intent(Purpose.FRACTION, "", stated[0]))
 
     def _of_size(self, program: Program, event: Event, limit: float, span: Span) -> Iterator[Finding]:
-        found = _SIZE.findall(_comment(program, span)) if limit >= 1 else []
-        if len(found) != 1:
+        comment = _comment(program, span) if limit >= 1 else ""
+        found = list(_SIZE.finditer(comment))
+        share = _share_of_size(comment, found[0]) if len(found) == 1 else None
+        if share is None:
             return
-        stated = float(found[0][0]) * (1024 if found[0][1][0] in "gG" else 1)
+        stated = float(found[0][1]) * (1024 if found[0][2][0] in "gG" else 1) * share
         if stated and abs(stated - limit) > _SIZE_TOLERANCE * stated and abs(stated - limit * 1024) > 1:
-            words = f"{limit:g} is in MiB, and the comment says {found[0][0]} {found[0][1]}"
+            of_total = f"{share:.0%} of " if share < 1 else ""
+            words = f"{limit:g} is in MiB, and the comment says {of_total}{found[0][1]} {found[0][2]}"
             yield self._contradiction(program, event, span, words, Intent(Purpose.LIMIT, "", stated))
 
     def _contradiction(self, program: Program, event: Event, span: Span, words: str, intent: Intent) -> Finding:
@@ -127,6 +142,24 @@ class CommentContradictsLimit(Rule):
             advice="Correct the number, or the comment",
             fixable=False,
         )
+
+
+def _share_of_size(comment: str, size: re.Match[str]) -> float | None:
+    """Return the share of a size that a comment states (``80% of 16 GB``, ``half of 16 GB``, ``16 GB * 0.8``); 1 where
+    it states none, and None where it has a share of which this is not clear."""
+    before, behind = _SHARE_OF.search(comment, 0, size.start()), _TIMES.match(comment, size.end())
+    match = behind or before
+    if match is not None and before is not None and behind is not None:
+        return None
+    if match is not None:
+        groups = match.groupdict()
+        if groups.get("percent"):
+            return float(groups["percent"]) / 100
+        if groups.get("number"):
+            return float(groups["number"])
+        return 1 / float(groups["divisor"]) if groups.get("divisor") else _WORDS[groups["words"].lower()]
+    has_share = _PERCENT.search(comment) or _DECIMAL.search(comment)
+    return None if has_share or any(word in comment.lower() for word in _WORDS) else 1.0
 
 
 def _comment(program: Program, span: Span) -> str:
