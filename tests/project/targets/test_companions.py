@@ -25,7 +25,7 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def _release(path: Path) -> str:
+def _release(path: str) -> str:
     return str(Finder().of_file(str(path)).judged)
 
 
