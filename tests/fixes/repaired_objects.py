@@ -9,7 +9,6 @@ REPAIRED: dict[str, Repaired] = STARTERS | {
     "what a method configures goes into the constructor that starts the runtime": Repaired(
         {
             "train.py": """
-                import os
                 import threading
 
                 import tensorflow as tf
@@ -28,8 +27,9 @@ REPAIRED: dict[str, Repaired] = STARTERS | {
                             if self.started:
                                 return
                             if self.settings["share"]:
-                                # Others use this GPU as well.
-                                os.environ["TF_FORCE_GPU_ALLOW_GROWTH"] = "true"
+                                # Others use these GPUs as well.
+                                for gpu in tf.config.list_physical_devices("GPU"):
+                                    tf.config.experimental.set_memory_growth(gpu, True)
                             self.started = True
 
                     def handle(self, number):
@@ -43,7 +43,6 @@ REPAIRED: dict[str, Repaired] = STARTERS | {
         "Move the configuration from start() into Service.__init__()",
         {
             "train.py": """
-                import os
                 import threading
 
                 import tensorflow as tf
@@ -55,8 +54,9 @@ REPAIRED: dict[str, Repaired] = STARTERS | {
                     def __init__(self, settings):
                         self.settings = settings
                         if self.settings["share"]:
-                            # Others use this GPU as well.
-                            os.environ["TF_FORCE_GPU_ALLOW_GROWTH"] = "true"
+                            # Others use these GPUs as well.
+                            for gpu in tf.config.list_physical_devices("GPU"):
+                                tf.config.experimental.set_memory_growth(gpu, True)
                         self.table = tf.Variable([1.0, 2.0])
                         self.started = False
 
@@ -86,16 +86,15 @@ REPAIRED: dict[str, Repaired] = STARTERS | {
                         print(device.name)
 
 
-                def limit_gpus(limit):
+                def grow(growth):
                     for gpu in tf.config.list_physical_devices("GPU"):
-                        half = tf.config.LogicalDeviceConfiguration(memory_limit=limit)
-                        tf.config.set_logical_device_configuration(gpu, [half])
-                        print(gpu.name, limit)
+                        tf.config.experimental.set_memory_growth(gpu, growth)
+                        print(gpu.name, growth)
 
 
                 def main():
                     banner()
-                    limit_gpus(1024)
+                    grow(True)
                     print(tf.ones(2))
 
 
@@ -103,7 +102,7 @@ REPAIRED: dict[str, Repaired] = STARTERS | {
                     main()
                 """
         },
-        "Move limit_gpus(1024) above banner(); what is printed or written comes in another order then",
+        "Move grow(True) above banner(); what is printed or written comes in another order then",
         {
             "train.py": """
                 import tensorflow as tf
@@ -114,15 +113,14 @@ REPAIRED: dict[str, Repaired] = STARTERS | {
                         print(device.name)
 
 
-                def limit_gpus(limit):
+                def grow(growth):
                     for gpu in tf.config.list_physical_devices("GPU"):
-                        half = tf.config.LogicalDeviceConfiguration(memory_limit=limit)
-                        tf.config.set_logical_device_configuration(gpu, [half])
-                        print(gpu.name, limit)
+                        tf.config.experimental.set_memory_growth(gpu, growth)
+                        print(gpu.name, growth)
 
 
                 def main():
-                    limit_gpus(1024)
+                    grow(True)
                     banner()
                     print(tf.ones(2))
 
@@ -146,28 +144,26 @@ REPAIRED: dict[str, Repaired] = STARTERS | {
                 class Forecaster:
                     def __init__(self, settings):
                         self.settings = settings
-                        self.limit_gpu()
+                        self.set_growth()
                         self.weight = tf.Variable(1.0)
 
-                    def limit_gpu(self):
-                        gpus = tf.config.list_physical_devices("GPU")
-                        if gpus:
-                            half = tf.config.LogicalDeviceConfiguration(memory_limit=self.settings["limit"])
-                            tf.config.set_logical_device_configuration(gpus[0], [half])
+                    def set_growth(self):
+                        for gpu in tf.config.list_physical_devices("GPU"):
+                            tf.config.experimental.set_memory_growth(gpu, self.settings["growth"])
 
 
                 def main():
-                    settings = {"limit": 1024}
+                    settings = {"growth": True}
                     series = Series([1.0, 2.0])
                     forecaster = Forecaster(settings)
-                    print(series.data, forecaster.weight)
+                    print(len(series.data), float(forecaster.weight))
 
 
                 if __name__ == "__main__":
                     main()
                 """
         },
-        "Take configure_gpus() out of limit_gpu() and call it above line 24; limit_gpu() stays, as others may call it",
+        "Take configure_gpus() out of set_growth() and call it above line 22; set_growth() stays, as others may call it",
         {
             "train.py": """
                 import tensorflow as tf
@@ -179,28 +175,26 @@ REPAIRED: dict[str, Repaired] = STARTERS | {
 
 
                 def configure_gpus(settings):
-                    gpus = tf.config.list_physical_devices("GPU")
-                    if gpus:
-                        half = tf.config.LogicalDeviceConfiguration(memory_limit=settings["limit"])
-                        tf.config.set_logical_device_configuration(gpus[0], [half])
+                    for gpu in tf.config.list_physical_devices("GPU"):
+                        tf.config.experimental.set_memory_growth(gpu, settings["growth"])
 
 
                 class Forecaster:
                     def __init__(self, settings):
                         self.settings = settings
-                        self.limit_gpu()
+                        self.set_growth()
                         self.weight = tf.Variable(1.0)
 
-                    def limit_gpu(self):
+                    def set_growth(self):
                         configure_gpus(self.settings)
 
 
                 def main():
-                    settings = {"limit": 1024}
+                    settings = {"growth": True}
                     configure_gpus(settings)
                     series = Series([1.0, 2.0])
                     forecaster = Forecaster(settings)
-                    print(series.data, forecaster.weight)
+                    print(len(series.data), float(forecaster.weight))
 
 
                 if __name__ == "__main__":
@@ -334,7 +328,7 @@ REPAIRED: dict[str, Repaired] = STARTERS | {
 
                 settings = Settings()
                 settings.grow()
-                print(settings.strategy)
+                print(settings.optimizer.name)
                 """,
             "settings.py": """
                 from dataclasses import dataclass, field
@@ -345,14 +339,14 @@ REPAIRED: dict[str, Repaired] = STARTERS | {
                 @dataclass
                 class Settings:
                     growth: bool = True
-                    strategy: tf.distribute.Strategy = field(default_factory=tf.distribute.MirroredStrategy)
+                    optimizer: object = field(default_factory=tf.keras.optimizers.Adam)
 
                     def grow(self):
                         for gpu in tf.config.list_physical_devices("GPU"):
                             tf.config.experimental.set_memory_growth(gpu, self.growth)
                 """,
         },
-        "Make Settings.strategy a cached property, made when it is first used",
+        "Make Settings.optimizer a cached property, made when it is first used",
         {
             "settings.py": """
                 import functools
@@ -370,8 +364,8 @@ REPAIRED: dict[str, Repaired] = STARTERS | {
                             tf.config.experimental.set_memory_growth(gpu, self.growth)
 
                     @functools.cached_property
-                    def strategy(self):
-                        return tf.distribute.MirroredStrategy()
+                    def optimizer(self):
+                        return tf.keras.optimizers.Adam()
                 """
         },
     ),

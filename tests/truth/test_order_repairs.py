@@ -27,6 +27,8 @@ SAMPLE = 30
 """How many of the random programs are run unless ``--all-programs`` asks for all: some have what the others lack."""
 SHARE = 0.95
 """The share of late configuration that has to end fixed, of all that is found in random programs."""
+_REORDERED = "what is printed or written comes in another order"
+"""The words of a fix that says so itself: then the same lines are printed."""
 _VARIES = re.compile(r"0x[0-9a-f]+|-?\d+\.\d*(?:e[+-]?\d+)?|\s+")
 """What differs from run to run: addresses, random numbers, and the space around them."""
 
@@ -52,7 +54,10 @@ def test_a_repaired_project_is_configured_and_prints_what_it_printed(
     fixed = _run(edge, tmp_path, entry, 1, {})
     assert failure(fixed) == ""
     assert has(fixed, {"allow_growth": True})
-    assert fixed.stdout == reference.stdout
+    if _REORDERED in repaired.message:
+        assert sorted(fixed.stdout.splitlines()) == sorted(reference.stdout.splitlines()) != []
+    else:
+        assert fixed.stdout == reference.stdout
     without = _run(edge, tmp_path, entry, 0, {})
     assert failure(without) == ""
 
