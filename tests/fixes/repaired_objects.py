@@ -163,7 +163,8 @@ REPAIRED: dict[str, Repaired] = STARTERS | {
                     main()
                 """
         },
-        "Take configure_gpus() out of set_growth() and call it above line 22; set_growth() stays, as others may call it",
+        "Take configure_gpus() out of set_growth() and call it above line 22; "
+        "set_growth() stays, as others may call it",
         {
             "train.py": """
                 import tensorflow as tf
