@@ -395,6 +395,27 @@ def test_a_file_of_python_2_that_is_named_is_a_finding(tmp_path: Path, code: str
     assert "TFM901" in tfmemlint(tmp_path, "check", "--select", "TFM901").out
 
 
+@pytest.mark.parametrize(
+    "code", ["print 'a'", "raise ValueError, 'none'", "try:\n    tf.zeros\nexcept ImportError, error:\n    pass"]
+)
+def test_a_program_of_several_files_of_python_2_is_no_finding(tree: Path, code: str) -> None:
+    (tree / "grow.py").write_text(f"{MATTERS}def grow():\n    pass\n", encoding="utf-8")
+    (tree / "model.py").write_text(f"import grow\n{MATTERS}{code}\n", encoding="utf-8")
+    (tree / "train.py").write_text(f"import grow\nimport model\n{MATTERS}{code}\ngrow.grow()\n", encoding="utf-8")
+    run = check(tree)
+    assert run.findings == [ALSO]
+    assert run.err == "tfmemlint: 2 files were not checked: not valid Python 3 (-v says more)\n"
+    named = tfmemlint(tree, "check", "train.py")
+    assert "TFM901" in named.out
+    assert "This looks like Python 2" in named.out
+
+
+def test_a_broken_file_of_a_program_of_several_files_is_a_finding(tree: Path) -> None:
+    (tree / "grow.py").write_text(f"{MATTERS}def grow():\n    pass\n", encoding="utf-8")
+    (tree / "train.py").write_text(f"import grow\n{MATTERS}grow.grow(:\n", encoding="utf-8")
+    assert check(tree).findings == [("TFM901", "train.py", 4), ALSO]
+
+
 def test_a_broken_file_that_is_about_something_else_is_no_finding(tree: Path) -> None:
     code = "import tensorflow as tf\nwith tf.Session() as session:\n    optimizer = # write it here\n"
     (tree / "exercise.py").write_text(code, encoding="utf-8")

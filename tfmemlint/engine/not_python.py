@@ -6,7 +6,7 @@ import dataclasses
 import re
 from typing import TYPE_CHECKING
 
-from tfmemlint.engine.results import CELL_NOT_PYTHON, NOT_PYTHON, PYTHON_2, FileResult
+from tfmemlint.engine.results import CELL_NOT_PYTHON, NOT_PARSED, NOT_PYTHON, NOT_READ, PYTHON_2, FileResult
 from tfmemlint.engine.trouble import says_python_2
 from tfmemlint.knowledge.configuring import ABOUT_MEMORY
 from tfmemlint.model.codes import SYNTAX_ERROR
@@ -39,7 +39,9 @@ def without_what_does_not_matter(result: FileResult, context: RunContext) -> Fil
             kept.append(finding)
     if not notes:
         return result
-    return dataclasses.replace(result, findings=kept, notes=(*result.notes, *dict.fromkeys(notes)))
+    # That the file was not checked says as well why the program which starts in it was not followed.
+    said = [note for note in result.notes if note != NOT_PARSED or NOT_READ.isdisjoint(notes)]
+    return dataclasses.replace(result, findings=kept, notes=(*said, *dict.fromkeys(notes)))
 
 
 def _note(finding: Finding, source: Source) -> str:

@@ -13,7 +13,7 @@ from tfmemlint.engine.check_launches import findings_at_launches
 from tfmemlint.engine.config_files import content_of, named_config_files
 from tfmemlint.engine.context import RunContext
 from tfmemlint.engine.entry_setup import entry_setup
-from tfmemlint.engine.results import ProgramResult, WayTo
+from tfmemlint.engine.results import NOT_PARSED, ProgramResult, WayTo
 from tfmemlint.engine.run_rules import run_rules
 from tfmemlint.interpreter import analyze
 from tfmemlint.interpreter.modules import ProgramModules
@@ -36,7 +36,7 @@ def analyze_program(entry: Entry, context: RunContext) -> ProgramResult:
     context = context.at(entry.path)
     module = context.modules.get(entry.path)
     if module is None:
-        return ProgramResult(entry, failed="it can't be read")
+        return ProgramResult(entry, failed=NOT_PARSED)
     circle = context.modules.circles.get(entry.path)
     if circle is not None:
         return ProgramResult(entry, failed=f"it is one of {circle} modules that import each other in circles")

@@ -21,6 +21,8 @@ NOT_PYTHON = "This is not valid Python, and nothing in it is about GPU memory."
 """The note on a file that can't be parsed, and about which nothing would be said if it could."""
 CELL_NOT_PYTHON = "A cell is not valid Python 3, and not checked."
 """The note on a notebook whose other cells were checked."""
+NOT_PARSED = "it can't be read"
+"""Why a program was not followed that starts in a file which is no text, or is not valid Python."""
 NOT_READ = frozenset({PYTHON_2, NOT_PYTHON})
 """The notes on files that were not checked, and have no finding that says so."""
 

@@ -69,6 +69,8 @@ def run(files: Iterable[tuple[str, bool]], context: RunContext) -> list[FileResu
     programs = [result.program for result in results if result.program is not None]
     others = _other_programs(programs, set(items.given), context, cache)
     results = merge_program_results(results, set(items.given), context, cache, others)
+    named = {item.path for item in items.wanted if item.named}
+    results = [result if result.path in named else _without_what_does_not_matter(result, context) for result in results]
     programs += others
     _save(cache)
     if context.fix:
@@ -200,17 +202,23 @@ def _check_item(item: Item, context: RunContext, cached: object) -> FileResult:
         subject = subject_of_item(item)
         try:
             result = subject.fix(context) if context.fix else subject.examine(context, cached)
-            if not item.named and any(finding.code == SYNTAX_ERROR for finding in result.findings):
-                from tfmemlint.engine.not_python import without_what_does_not_matter
-
-                return without_what_does_not_matter(result, context)
-            return result
+            return result if item.named else _without_what_does_not_matter(result, context)
         except Unreadable as reason:
             error = reason
     from tfmemlint.engine.trouble import unreadable
 
     assert error is not None
     return FileResult(item.path, candidate=True, findings=unreadable(item.path, error, context.rules_for(item.path)))
+
+
+def _without_what_does_not_matter(result: FileResult, context: RunContext) -> FileResult:
+    """Return the result of a file that nobody named, without a finding that it is no valid Python where that matters
+    little."""
+    if not any(finding.code == SYNTAX_ERROR for finding in result.findings):
+        return result
+    from tfmemlint.engine.not_python import without_what_does_not_matter
+
+    return without_what_does_not_matter(result, context.at(result.path))
 
 
 def _lost(context: RunContext, item: Item, error: WorkerDied) -> FileResult:
