@@ -177,6 +177,8 @@ def _sorted_in(run: list[cst.SimpleStatementLine], text: str) -> NewImport | Non
 
     Return None if ``run`` has only imports of the standard library and this is not one.
     """
+    if imported_module(parse(text)[0]) == RELATIVE:
+        return _among_relative(run, text)
     key = _sort_key(parse(text)[0])
     alike = [line for line in run if _sort_key(line)[0] == key[0] and imported_module(line) != RELATIVE]
     if alike:
@@ -185,6 +187,15 @@ def _sorted_in(run: list[cst.SimpleStatementLine], text: str) -> NewImport | Non
     relative = next((line for line in run if imported_module(line) == RELATIVE), None)
     first = relative if key[0] else next(iter(run), None)
     return NewImport(text, first, apart=True) if first is not None else None
+
+
+def _among_relative(run: list[cst.SimpleStatementLine], text: str) -> NewImport | None:
+    """Return a relative import with its place among those of ``run``, or below all others."""
+    relative = [line for line in run if imported_module(line) == RELATIVE]
+    if not relative:
+        return NewImport(text, run[-1], below=True, apart=True) if run else None
+    later = next((line for line in relative if cst.Module([line]).code.strip() > text), None)
+    return NewImport(text, later if later is not None else relative[-1], below=later is None)
 
 
 def _sort_key(line: cst.CSTNode) -> tuple[bool, bool, str]:

@@ -135,9 +135,8 @@ def _extract(problem: OrderProblem, *, hollow: bool) -> Iterator[Candidate]:
     _check_names(problem, found)
     check_flags(problem.file, place, "\n".join([found.body, *found.parameters.values()]))
     # A bare True says nothing to who reads it.
-    given = ", ".join(
-        f"{each}={value}" if value in ("True", "False", "None") else value for each, value in found.parameters.items()
-    )
+    bare = any(value in ("True", "False", "None") for value in found.parameters.values())
+    given = ", ".join(f"{each}={value}" if bare else value for each, value in found.parameters.items())
     editor = problem.editor(file)
     home = _top_level(file, found.function)
     parameters = ", ".join(found.parameters)
@@ -333,7 +332,7 @@ def _closure(
             raise Withheld(f"it needs {own}.{attribute}")
         else:
             lines.append(f"{attribute} = {value}\n")
-        if re.search(rf"(?<![\w.]){attribute}\b", code):
+        if any(isinstance(node, ast.Name) and node.id == attribute for node in ast.walk(ast.parse(code))):
             raise Withheld(f"it needs {own}.{attribute}")
         code = re.sub(rf"\b{own}\.{attribute}\b", attribute, code)
     names = hoist.entry_of(None, def_use_of("".join(lines) + code), tree.span(line).row)
