@@ -71,7 +71,7 @@ class TestLeading:
             found = leading(**order)
             assert {key: found.of(key)[0] for key in modules} == {
                 "p/__init__.py": [],
-                "p/settings.py": ["x"],
+                "p/settings.py": [],
                 "p/nets.py": [],
                 "train.py": [],
                 "other.py": ["third"],

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 MAX_EXPLAINED_REPAIRS = 8
 """Findings of one file for which `check` looks for a repair: each analyzes the program several times."""
+MAX_EXPLAINED_PROGRAMS = 40
+"""Programs of one file for which `check` looks for a repair: each is analyzed again with every change that is tried."""
 
 
 def needs_planner(finding: Finding) -> bool:

@@ -44,14 +44,19 @@ def repair_programs(
 
 def explain_across(results: list[FileResult], programs: Sequence[ProgramResult], context: RunContext) -> None:
     """Give findings the fixes that change several files of a program, as far as `check` looks for them."""
-    from tfmemlint.engine.order_repairs import MAX_EXPLAINED_REPAIRS
+    from tfmemlint.engine.order_repairs import MAX_EXPLAINED_PROGRAMS, MAX_EXPLAINED_REPAIRS
 
     repairs = _ProgramRepairs(results, programs, {result.path for result in results}, context)
+    repairs.trust_programs()
     left = MAX_EXPLAINED_REPAIRS
     for result in results:
         for number, finding in enumerate(result.findings):
             if result.entries and finding.withheld and needs_planner(finding) and left:
                 left -= 1
+                if repairs.count_programs(finding) > MAX_EXPLAINED_PROGRAMS:
+                    reason = f"more than {MAX_EXPLAINED_PROGRAMS} programs run this file: `fix --diff` looks for a fix"
+                    result.findings[number] = dataclasses.replace(finding, withheld=reason)
+                    continue
                 found = repairs.attempt(dataclasses.replace(finding, withheld=""))
                 if isinstance(found, str):
                     result.findings[number] = dataclasses.replace(finding, withheld=found)
@@ -72,6 +77,14 @@ class _ProgramRepairs:
     given: set[str]
     context: RunContext
     _checked: dict[tuple[Entry, tuple[tuple[str, int], ...]], ProgramResult] = field(default_factory=dict)
+
+    def count_programs(self, finding: Finding) -> int:
+        """Return how many programs the file of a finding, or of its module, is part of."""
+        return len(self._programs_of({(finding.in_module or finding).path}))
+
+    def trust_programs(self) -> None:
+        """Take the results of the programs for those of the texts as they are: nothing has been changed."""
+        self._checked = {_key(program, {}): program for program in self.programs}
 
     def run(self) -> list[FileResult]:
         for result in list(self.results):
@@ -215,11 +228,15 @@ class _ProgramRepairs:
         def check(texts: Mapping[str, str]) -> list[Finding]:
             return self._check({finding.path}, texts)
 
+        def left_in_one(texts: Mapping[str, str]) -> list[Finding]:
+            return self._left_in_one(finding, texts)
+
         def reaches(called: str, texts: Mapping[str, str]) -> bool:
             return self._reaches(finding, called, texts)
 
         release = context.target_of(start.path if start else finding.path)
-        return Workspace(files, release, check, self._refuse, reaches, follow_up_in(self._source, release))
+        follow_up = follow_up_in(self._source, release)
+        return Workspace(files, release, check, self._refuse, reaches, follow_up, left_in_one=left_in_one)
 
     def _refuse(self, path: str) -> str:
         """Return why a file may not be changed, or ""."""
@@ -243,6 +260,16 @@ class _ProgramRepairs:
             if result is not None and not self._calls(result, called, texts):
                 return False
         return True
+
+    def _left_in_one(self, finding: Finding, texts: Mapping[str, str]) -> list[Finding]:
+        """Return what one program that has a finding still has of its rule in its file, with other texts in some."""
+        program = next((p for p in self._programs_of({finding.path}) if _starts(p, finding, self.context)), None)
+        if program is None:
+            return []
+        key = _key(program, texts)
+        if key not in self._checked:
+            self._checked[key] = analyze_program(program.entry, self._with_texts(texts))
+        return [each for each in self._checked[key].findings if (each.code, each.path) == (finding.code, finding.path)]
 
     def _spares(self, finding: Finding, texts: Mapping[str, str]) -> bool:
         """True if the programs that have nothing wrong at the place of a finding still run that line, with other texts

@@ -25,8 +25,12 @@ def may_configure(text: str) -> bool:
 _WORD = re.compile(r"[^\W\d]\w*")
 _PAIR = re.compile(r"((?<!\w)[^\W\d]\w*|[)\]])[ \t]*\.[ \t]*(?=([^\W\d]\w*))")
 _HEAD = re.compile(r"([ \t]*)(?:async[ \t]+)?(def|class)[ \t]+([^\W\d]\w*)")
-_NAMED = re.compile(r"([^\W\d]\w*)[ \t]*(?::[^=\n]{0,200})?=(?!=)[ \t]*(?![ \t\d\"'-]|None\b|True\b|False\b)")
-"""A name of the top level that gets a value, not a plain constant: a table of classes, another name of a function."""
+_NAMED = re.compile(
+    r"([^\W\d]\w*)[ \t]*(?::[^=\n]{0,200})?=(?!=)[ \t]*"
+    r"(?:[{\[(]|(?:functools\.)?partial\(|[A-Za-z_][\w.]{0,200}[ \t]*(?:#|$))"
+)
+"""A name of the top level for a table of classes or functions, or another name of a function. The results of calls are
+left out: most names of a program would lead somewhere."""
 _ALIAS = re.compile(r"as(?<!\was)[ \t]+([^\W\d]\w*)")
 """It begins with plain letters, which are looked for much faster than the edge of a word."""
 _DOCSTRING = re.compile(r"\A(?:\s|#[^\n]*\n)*[rRuUbB]?(\"\"\"|''').*?\1", re.DOTALL)

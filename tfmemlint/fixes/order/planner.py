@@ -9,6 +9,7 @@ import dataclasses
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
+from functools import cached_property
 
 from tfmemlint.fixes.edits import difference
 from tfmemlint.fixes.order.files import Files
@@ -37,6 +38,8 @@ class Workspace:
         reaches: returns True if the program still makes a call of this name, with other texts in some files.
         follow_up: returns the new text of a file in which a candidate has brought a finding to light, after that rule's
             own fix, and what that does; None if there is none.
+        left_in_one: returns what one program that has the finding still has of its rule there, with other texts in some
+            files: a candidate that does not help that program need not be tried on hundreds of others.
         spares: returns True if the programs that are right as they are still configure what they do.
     """
 
@@ -47,6 +50,7 @@ class Workspace:
     reaches: Callable[[str, Mapping[str, str]], bool] = lambda _called, _texts: True
     follow_up: Callable[[Finding, str], tuple[str, str] | None] = lambda _finding, _text: None
     spares: Callable[[Mapping[str, str]], bool] = lambda _texts: True
+    left_in_one: Callable[[Mapping[str, str]], list[Finding]] = lambda _texts: []
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,9 +137,13 @@ class _Run:
                 reason = reason or refused or "a name would not be defined"
                 continue
             words = [*done, candidate.message]
-            changed, after = self._with_follow_ups(files, changed, self.workspace.check(changed), words)
-            reason = reason or self._objection(after)
-            if not self._objection(after):
+            after = self.workspace.left_in_one(changed)
+            left_over = 0 < self._in_one <= len(self._alike(after, files.with_texts(candidate.texts)))
+            if not left_over:
+                changed, after = self._with_follow_ups(files, changed, self.workspace.check(changed), words)
+            objection = "the finding would still be there" if left_over else self._objection(after)
+            reason = reason or objection
+            if not objection:
                 called = self.finding.details.get("called")
                 if isinstance(called, str) and not plan.last_resort and not self.workspace.reaches(called, changed):
                     reason = reason or "the configuration would not be reached any more"
@@ -146,7 +154,7 @@ class _Run:
                 if plan.moves_output:
                     words.append("what is printed or written comes in another order then")
                 return Repair(self._with_fix(changed, words), changed, after)
-            again = self._next(finding, after, files.with_texts(candidate.texts))
+            again = self._next(after, files.with_texts(candidate.texts))
             if again is None or not left or not (following or (plan.repeats and _progress(finding, again))):
                 continue
             rest = dataclasses.replace(plan, steps=tuple(following)) if following else plan
@@ -193,20 +201,25 @@ class _Run:
             return "the finding would still be there"
         return ""
 
-    def _next(self, finding: Finding, after: Sequence[Finding], files: Files) -> Finding | None:
+    def _next(self, after: Sequence[Finding], files: Files) -> Finding | None:
         """Return the same configuration that is still too late, if another statement now starts the runtime."""
+        return next(iter(self._alike(after, files)), None)
+
+    def _alike(self, findings: Sequence[Finding], files: Files) -> list[Finding]:
+        """Return the findings of the same rule at lines that read the same."""
         try:
             line = self.workspace.files.get(self.finding.path).source.lines[self.finding.span.row - 1].strip()
             lines = files.get(self.finding.path).source.lines
         except (Withheld, IndexError):
-            return None
-        for here in after:
-            other = here.in_module or here
-            if other.code != finding.code or other.path != finding.path:
-                continue
-            if lines[other.span.row - 1].strip() == line:
-                return other
-        return None
+            return []
+        own = (self.finding.code, self.finding.path)
+        there = [each.in_module or each for each in findings]
+        return [each for each in there if (each.code, each.path) == own and lines[each.span.row - 1].strip() == line]
+
+    @cached_property
+    def _in_one(self) -> int:
+        """How often one program that has the finding has it as it is; 0 where all are analyzed at once."""
+        return len(self._alike(self.workspace.left_in_one({}), self.workspace.files))
 
     def _with_fix(self, texts: Mapping[str, str], words: Sequence[str]) -> Finding:
         edits: list[Edit] = []
