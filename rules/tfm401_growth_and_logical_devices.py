@@ -66,7 +66,6 @@ class GrowthAndLogicalDevices(Rule):
     triggers = ("memory_growth",)
     whole_program = True
     fixable = "sometimes"
-    supersedes = ("TFM402",)
 
     def check(self, program: Program) -> Iterator[Finding]:
         """Yield each setting that another setting makes invalid or ineffective. The finding is at the growth call,

@@ -193,9 +193,21 @@ class SecondSessionOtherOptions(Rule):
             trace=start_trace(first, session, f"{written(short(session.name))} comes after the devices are made"),
             fixable=plain and known and first.path == session.path and first.name in (*SESSIONS, *CONFIG_OF),
             details={"options": lost, "values": lost, "ways": start_details(first, session)}
-            | ({"keyword": CONFIG_OF[first.name][1]} if first.name in CONFIG_OF else {}),
+            | (
+                dict(zip(("position", "keyword"), CONFIG_OF[first.name], strict=True))
+                if first.name in CONFIG_OF
+                else {}
+            ),
             anchors={"first": first.span},
         )
+
+
+def _place_of(first: RuntimeStart) -> dict[str, object]:
+    """Return where a server, or a listing, takes the options."""
+    if first.name not in CONFIG_OF:
+        return {}
+    position, keyword = CONFIG_OF[first.name]
+    return {"position": position, "keyword": keyword}
 
 
 def _advice(first: RuntimeStart) -> str:

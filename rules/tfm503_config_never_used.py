@@ -26,15 +26,12 @@ from tfmemlint.rulekit.explain import (
     short,
 )
 from tfmemlint.rulekit.exports import is_for_others
-from tfmemlint.rulekit.kept_options import session_of_its_object
+from tfmemlint.rulekit.kept_options import TAKE_CONFIG, session_of_its_object
 from tfmemlint.rulekit.rule import Rule
 
 if TYPE_CHECKING:
     from tfmemlint.fixes.editor import Editor
     from tfmemlint.interpreter.program import Program
-
-
-_TAKE_CONFIG = frozenset({"Session", "InteractiveSession", "MonitoredTrainingSession"})
 
 
 class ConfigNeverUsed(Rule):
@@ -255,7 +252,7 @@ def _session_without(program: Program, proto: ProtoMade) -> SessionMade | None:
         if (session.path, session.function) == (proto.path, proto.function)
     }
     only = next(iter(found.values())) if len(found) == 1 else None
-    fits = only is not None and short(only.name) in _TAKE_CONFIG and not only.own_config and only.span.row > last
+    fits = only is not None and short(only.name) in TAKE_CONFIG and not only.own_config and only.span.row > last
     return only if fits else None
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from tfmemlint.interpreter.program import ItemLookup
 from tfmemlint.interpreter.values import Const
-from tfmemlint.knowledge.functions import MEMORY_INFO
+from tfmemlint.knowledge.functions import MEMORY_INFO, RESET_STATS
 from tfmemlint.model.finding import Finding, Severity, Step
 from tfmemlint.model.intent import Intent, Purpose
 from tfmemlint.rulekit.measured_passes import measured_passes
@@ -76,7 +76,7 @@ class PeakOfEarlierPasses(Rule):
             call = item.call if item.of == MEMORY_INFO and item.key == Const("peak") else None
             if call is not None and call.node is not None and call.path == program.source.path:
                 peaks.setdefault(id(call.node), call)
-        if not peaks or "reset_memory" in program.source.text:
+        if not peaks or "reset_memory" in program.source.text or any(program.calls(RESET_STATS)):
             return
         for passes in measured_passes(program.tree, peaks):
             read = peaks[id(passes.read)]

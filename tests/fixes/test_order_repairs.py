@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.fixes.helpers import code
-from tests.fixes.projects import STARTER, fix, left, make
+from tests.fixes.projects import GROW, STARTER, fix, left, make
 from tests.fixes.repaired_objects import REPAIRED
 from tests.fixture_runs import command
 from tfmemlint.engine.context import RunContext
@@ -86,6 +86,33 @@ def test_a_refused_question_changes_no_file(tmp_path: Path, monkeypatch: pytest.
     run([(path, True) for path in before], RunContext(fix=True, write=True, unsafe=True, ask=ask))  # type: ignore[arg-type]
     assert asked == [["gpu.py", "train.py"]]
     assert _texts() == before
+
+
+_RUNNER = """
+    from core.yolov4 import decode
+    from core.config import grow
+
+
+    def run():
+        grow()
+        decode(1)
+    """
+
+
+@pytest.mark.parametrize("programs", [3, 4])
+def test_check_looks_for_no_fix_where_too_many_programs_run_a_file(
+    programs: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tfmemlint.engine.order_repairs.MAX_EXPLAINED_PROGRAMS", 3)
+    scripts = {f"run_{number}.py": "from runner import run\n\nrun()\n" for number in range(programs)}
+    make(tmp_path, {"core/config.py": GROW, "runner.py": _RUNNER, **scripts})
+    monkeypatch.chdir(tmp_path)
+    found = json.loads(command("check", "--no-cache", "--output-format", "json", ".").out)
+    assert [bool(each["fix"]) for each in found] == [programs == 3]
+    text = " ".join(command("check", "--no-cache", ".").out.split())
+    assert ("more than 3 programs run this file: `fix --diff` looks for a fix" in text) == (programs == 4)
+    command("fix", "--unsafe-fixes", "--no-cache", ".")
+    assert not left()
 
 
 _DETECT = """

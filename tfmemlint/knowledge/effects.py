@@ -151,8 +151,8 @@ _MAKE_SESSION = re.compile(
     r"|[gs]et_weights|load_weights|save|save_weights)"
     r"|tf\.keras\.models\.load_model|tf\.keras\.backend\.(?:(?:get|set|batch_get)_value|eval)"
 )
-"""These ask Keras for its session, which makes one without options where there is none. Observed on 1.15.5.
-``compile``, ``summary``, ``to_json``, ``clone_model``, ``model_from_json``, ``K.function``
+"""These ask Keras for its session, which makes one without options where there is none. Observed on 1.15.5, of Keras
+2.3.1 beside it as well. ``compile``, ``summary``, ``to_json``, ``clone_model``, ``model_from_json``, ``K.function``
 and the call of a model made none."""
 
 

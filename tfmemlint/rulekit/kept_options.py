@@ -10,7 +10,8 @@ from tfmemlint.interpreter.program import SessionMade
 if TYPE_CHECKING:
     from tfmemlint.interpreter.program import Program, ProtoMade
 
-_TAKE_CONFIG = ("Session", "InteractiveSession", "MonitoredTrainingSession")
+TAKE_CONFIG = frozenset({"Session", "InteractiveSession", "MonitoredTrainingSession"})
+"""Sessions that have a parameter ``config``."""
 
 
 def session_of_its_object(program: Program, proto: ProtoMade) -> tuple[SessionMade, str] | None:
@@ -29,17 +30,16 @@ def session_of_its_object(program: Program, proto: ProtoMade) -> tuple[SessionMa
                     case ast.Assign([ast.Attribute(ast.Name(owner), attribute)], value) if owner == _receiver(method):
                         whole = program.source.span(value)
                         if any(whole.contains(place) for place in places):
-                            return _session(
-                                program, [other for other in methods if _receiver(other) == owner], owner, attribute
-                            )
+                            others = [other for other in methods if _receiver(other) == owner]
+                            found = _session(program, others)
+                            early = found is None or _is_above(program, found, method, node)
+                            return None if found is None or early else (found, f"{owner}.{attribute}")
                     case _:
                         pass
     return None
 
 
-def _session(
-    program: Program, methods: list[ast.FunctionDef], owner: str, attribute: str
-) -> tuple[SessionMade, str] | None:
+def _session(program: Program, methods: list[ast.FunctionDef]) -> SessionMade | None:
     found = {
         session.span: session
         for session in program.of(SessionMade)
@@ -47,9 +47,23 @@ def _session(
         if session.path == program.source.path and program.source.span(method).contains(session.span)
     }
     only = next(iter(found.values())) if len(found) == 1 else None
-    if only is None or only.own_config or only.fields is None or only.name.rpartition(".")[2] not in _TAKE_CONFIG:
+    if only is None or only.own_config or only.fields is None or only.name.rpartition(".")[2] not in TAKE_CONFIG:
         return None
-    return only, f"{owner}.{attribute}"
+    return only
+
+
+def _is_above(program: Program, made: SessionMade, constructor: ast.FunctionDef, kept: ast.Assign) -> bool:
+    """True if a constructor makes a session, or calls what does, before it keeps the message."""
+    source = program.source
+    whole, below = source.span(constructor), source.span(kept)
+    again = (session for session in program.of(SessionMade) if (session.path, session.span) == (made.path, made.span))
+    places = [
+        span
+        for session in again
+        for path, span in ((session.path, session.span), *((step.path, step.span) for step in session.frames))
+        if path == source.path
+    ]
+    return any(whole.contains(place) and place < below for place in places)
 
 
 def _receiver(method: ast.FunctionDef) -> str:

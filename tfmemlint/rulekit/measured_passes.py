@@ -32,6 +32,15 @@ class MeasuredPasses:
     home: ast.For | ast.FunctionDef
 
 
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """A read of a peak, its home, and the call in the loop's own body that leads to it: itself, if it is there."""
+
+    home: ast.For | ast.FunctionDef
+    read: ast.Call
+    entry: ast.Call
+
+
 def measured_passes(tree: ast.Module, reads: Collection[int]) -> Iterator[MeasuredPasses]:
     """Yield the loops in which each pass reads one of some peaks, given by the ids of their calls.
 
@@ -41,13 +50,13 @@ def measured_passes(tree: ast.Module, reads: Collection[int]) -> Iterator[Measur
     lists = _lists_of(tree)
     told: set[int] = set()
     for loop in (node for node in ast.walk(tree) if isinstance(node, ast.For)):
-        if not _compares(loop, lists):
+        if not _compares(loop, lists) or _resets(loop, functions, _MOST_CALLS):
             continue
         names = {node.id for node in ast.walk(loop.target) if isinstance(node, ast.Name)}
-        for home, read in _reads_in(loop, loop.body, functions, reads, _MOST_CALLS):
-            if id(read) not in told and _works_with(loop, names) and _is_told(loop, read, home):
-                told.add(id(read))
-                yield MeasuredPasses(loop, read, home)
+        for found in _reads_in(loop, functions, reads, _MOST_CALLS):
+            if id(found.read) not in told and _works_with(loop, names) and _is_told(tree, loop, found):
+                told.add(id(found.read))
+                yield MeasuredPasses(loop, found.read, found.home)
 
 
 def _lists_of(tree: ast.Module) -> dict[str, ast.expr]:
@@ -89,20 +98,29 @@ def _compares(loop: ast.For, lists: Mapping[str, ast.expr]) -> bool:
 
 
 def _reads_in(
-    home: ast.For | ast.FunctionDef,
-    body: list[ast.stmt],
-    functions: Mapping[str, ast.FunctionDef],
-    reads: Collection[int],
-    left: int,
-) -> Iterator[tuple[ast.For | ast.FunctionDef, ast.Call]]:
-    for node in (node for part in body for node in ast.walk(part)):
+    home: ast.For | ast.FunctionDef, functions: Mapping[str, ast.FunctionDef], reads: Collection[int], left: int
+) -> Iterator[_Read]:
+    for node in (node for part in home.body for node in ast.walk(part)):
         if not isinstance(node, ast.Call):
             continue
         if id(node) in reads:
-            yield home, node
+            yield _Read(home, node, node)
         elif isinstance(node.func, ast.Name) and node.func.id in functions and left:
-            called = functions[node.func.id]
-            yield from _reads_in(called, called.body, functions, reads, left - 1)
+            for found in _reads_in(functions[node.func.id], functions, reads, left - 1):
+                yield _Read(found.home, found.read, node)
+
+
+def _resets(home: ast.For | ast.FunctionDef, functions: Mapping[str, ast.FunctionDef], left: int) -> bool:
+    """True if a loop, or a function that it calls, calls what has "reset" in its name, wherever that is defined."""
+    for node in (node for part in home.body for node in ast.walk(part)):
+        if not isinstance(node, ast.Call):
+            continue
+        if "reset" in dotted(node.func).lower():
+            return True
+        called = functions.get(node.func.id) if isinstance(node.func, ast.Name) else None
+        if called is not None and left and _resets(called, functions, left - 1):
+            return True
+    return False
 
 
 def _works_with(loop: ast.For, names: Collection[str]) -> bool:
@@ -115,18 +133,55 @@ def _works_with(loop: ast.For, names: Collection[str]) -> bool:
     return False
 
 
-def _is_told(loop: ast.For, read: ast.Call, home: ast.AST) -> bool:
-    """True if what a pass reads is used in that pass, and not only kept for what comes after the loop."""
-    if home is not loop:
-        return True
-    for statement in loop.body:
-        inside = any(node is read for node in ast.walk(statement))
-        if not inside:
-            continue
-        if isinstance(statement, ast.Assign) and all(isinstance(target, ast.Name) for target in statement.targets):
-            names = {target.id for target in statement.targets if isinstance(target, ast.Name)}
-            later = loop.body[loop.body.index(statement) + 1 :]
-            used = (node for part in later for node in ast.walk(part))
-            return any(isinstance(node, ast.Name) and node.id in names for node in used)
-        return not any(isinstance(node, ast.Call) and dotted(node.func) == "max" for node in ast.walk(statement))
-    return False
+def _is_told(tree: ast.Module, loop: ast.For, found: _Read) -> bool:
+    """True if what a pass reads is told for that pass, and not only kept for what comes after the loop, or as the
+    largest of all."""
+    inside = [node for part in loop.body for node in ast.walk(part)]
+    holding = (node for node in inside if isinstance(node, ast.stmt) and _has(node, found.entry))
+    # The innermost statement comes last: ast.walk goes from the outside to the inside.
+    statement = list(holding)[-1]
+    if _within_max(statement, found.entry):
+        return False
+    match statement:
+        case ast.Assign(targets) if all(isinstance(target, ast.Name) for target in targets):
+            names = {target.id for target in targets if isinstance(target, ast.Name)}
+            later = [node for node in inside if isinstance(node, ast.stmt) and node.lineno > statement.lineno]
+            return any(_is_used(part, names) for part in later)
+        case ast.Assign([ast.Subscript(ast.Name(kept))]) | ast.Expr(
+            ast.Call(ast.Attribute(ast.Name(kept), "append" | "add"))
+        ):
+            others = [node for node in ast.walk(tree) if isinstance(node, ast.stmt) and not _has(node, loop)]
+            inner = [node for node in others if not _has(loop, node)]
+            return not _asks_for_largest(inner, kept)
+        case ast.Expr(ast.Call() as call) if call is found.entry and isinstance(found.home, ast.FunctionDef):
+            return not any(isinstance(node, ast.Return) and _has(node, found.read) for node in ast.walk(found.home))
+        case _:
+            return True
+
+
+def _has(outer: ast.AST, inner: ast.AST) -> bool:
+    return any(node is inner for node in ast.walk(outer))
+
+
+def _within_max(statement: ast.AST, inner: ast.AST) -> bool:
+    """True if a node is an argument of ``max``, in a statement."""
+    calls = (node for node in ast.walk(statement) if isinstance(node, ast.Call) and dotted(node.func) == "max")
+    return any(_has(call, inner) for call in calls)
+
+
+def _is_used(statement: ast.AST, names: Collection[str]) -> bool:
+    """True if one of some names is read in a statement, other than as an argument of ``max``."""
+    uses = [node for node in ast.walk(statement) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)]
+    return any(node.id in names and not _within_max(statement, node) for node in uses)
+
+
+def _asks_for_largest(statements: Collection[ast.stmt], kept: str) -> bool:
+    """True if nothing but ``max`` reads what a loop has collected."""
+    uses = [
+        (statement, node)
+        for statement in statements
+        if isinstance(statement, (ast.Assign, ast.AnnAssign, ast.Expr, ast.Return))
+        for node in ast.walk(statement)
+        if isinstance(node, ast.Name) and node.id == kept and isinstance(node.ctx, ast.Load)
+    ]
+    return bool(uses) and all(_within_max(statement, node) for statement, node in uses)

@@ -25,10 +25,10 @@ from tfmemlint.fixes.hoist_out_of_function import importer_of
 from tfmemlint.fixes.order.configuring_part import configuring_part
 from tfmemlint.fixes.order.entry_place import call_in, check_flags, entry_place, is_unconditional
 from tfmemlint.fixes.order.files import CodeFile
-from tfmemlint.fixes.order.given_arguments import constructor_argument, given_arguments, parameters_of
+from tfmemlint.fixes.order.given_arguments import assigned_last, constructor_argument, given_arguments, parameters_of
 from tfmemlint.fixes.order.idle import idle_calls
 from tfmemlint.fixes.order.problem import Candidate, OrderProblem, code_of, describe
-from tfmemlint.fixes.order.tensors import is_steady
+from tfmemlint.fixes.order.tensors import check_kept_names
 from tfmemlint.fixes.users import mentions
 from tfmemlint.fixes.withheld import Withheld
 from tfmemlint.model.records import dataclass
@@ -217,10 +217,9 @@ def _check_names(problem: OrderProblem, found: Extracted) -> None:
         Withheld: a name is not an import, a function, or a constant that nothing changes.
     """
     file = found.file
+    check_kept_names(file, _names(found))
     known = file.imports.imported() | set(file.bound) | set(file.hoist.bodies)
     for name in sorted(_names(found)):
-        if name not in known and not is_steady(file, name):
-            raise Withheld(f"it needs {name}, which may have another value by then")
         if name not in known and re.search(rf"\.{name}\s*=(?!=)", problem.file.source.text):
             raise Withheld(f"{problem.file.path} sets {name}, which it needs")
 
@@ -325,7 +324,7 @@ def _closure(
     made: dict[str, str] = {}
     attributes = sorted(set(re.findall(rf"\b{re.escape(own)}\.(\w+)", code))) if own in ("self", "cls") else []
     for attribute in attributes:
-        value = _assigned(file, before, f"{own}.{attribute}")
+        value = assigned_last(file, before, f"{own}.{attribute}")
         if value is None:
             made[attribute] = constructor_argument(problem, file, function, attribute, code)
         elif re.search(rf"\b{own}\b", value):
@@ -380,18 +379,6 @@ _GIVEN_ONCE = frozenset(
 )
 _ENTRIES = frozenset({"input", "open"})
 _ENTRY_NAME = re.compile(r"(?:parse|get|read|load)\w{0,60}(?:arg|opt|flag|conf|cli)", re.IGNORECASE)
-
-
-def _assigned(file: CodeFile, before: Sequence[Statement], target: str) -> str | None:
-    """Return the code of the value that a plain statement gives to an attribute."""
-    found = None
-    for statement in before:
-        node = statement.body[0] if isinstance(statement, cst.SimpleStatementLine) else statement
-        if isinstance(node, cst.Assign) and len(node.targets) == 1 and file.tree.code(node.targets[0].target) == target:
-            if file.hoist.unrelated_call(file.hoist.read(statement)):
-                return None
-            found = file.tree.code(node.value)
-    return found
 
 
 def _used_elsewhere(file: CodeFile, function: cst.FunctionDef, without: Sequence[Statement]) -> set[str]:

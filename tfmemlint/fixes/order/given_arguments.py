@@ -10,6 +10,7 @@ from textwrap import dedent
 import libcst as cst
 
 from tfmemlint.fixes.access_paths import Path, overlap, path_of
+from tfmemlint.fixes.concrete_tree import Statement
 from tfmemlint.fixes.def_use import def_use_of
 from tfmemlint.fixes.order.entry_place import entry_place
 from tfmemlint.fixes.order.files import CodeFile
@@ -118,7 +119,7 @@ def constructor_argument(
     of_others = re.findall(rf"(?<!\bself)\.{attribute}\s*=(?!=)", tree.text)
     if len(of_self) != 1 or of_others:
         raise unknown
-    value = _plainly_assigned(file, constructor, attribute)
+    value = assigned_last(file, tree.statements_within(constructor), f"self.{attribute}") or ""
     if _is_literal(value):
         return value
     parameters = dict(_positional(file, constructor))
@@ -135,12 +136,19 @@ def constructor_argument(
     return given
 
 
-def _plainly_assigned(file: CodeFile, constructor: cst.FunctionDef, attribute: str) -> str:
-    for statement in file.tree.statements_within(constructor):
+def assigned_last(file: CodeFile, lines: Sequence[Statement], target: str) -> str | None:
+    """Return the code of the value that the last plain statement of some gives to an attribute.
+
+    None if there is none, or if it makes a call that may do anything.
+    """
+    found = None
+    for statement in lines:
         node = statement.body[0] if isinstance(statement, cst.SimpleStatementLine) else statement
-        if isinstance(node, cst.Assign) and file.tree.code(node.targets[0].target) == f"self.{attribute}":
-            return file.tree.code(node.value)
-    return ""
+        if isinstance(node, cst.Assign) and len(node.targets) == 1 and file.tree.code(node.targets[0].target) == target:
+            if file.hoist.unrelated_call(file.hoist.read(statement)):
+                return None
+            found = file.tree.code(node.value)
+    return found
 
 
 def _arguments(file: CodeFile, call: cst.Call, names: Sequence[str]) -> dict[str, str]:

@@ -17,7 +17,7 @@ from tfmemlint.fixes.concrete_tree import Statement
 from tfmemlint.fixes.order.files import CodeFile
 from tfmemlint.fixes.order.given_arguments import parameters_of
 from tfmemlint.fixes.order.problem import Candidate, OrderProblem, code_of, describe
-from tfmemlint.fixes.order.tensors import is_steady
+from tfmemlint.fixes.order.tensors import check_kept_names
 from tfmemlint.fixes.withheld import Withheld
 from tfmemlint.model.finding import Span
 
@@ -198,10 +198,7 @@ def _check_needs(
     own |= parameters_of(file, constructor) - {"self"}
     if hoist.read(line).reads & own or hoist.read(line).binds & own:
         raise Withheld("__init__() has other names")
-    known = file.imports.imported() | set(file.bound) | set(hoist.bodies)
-    for name in sorted(entry.names.reads - entry.names.binds - {"self"} - local - set(dir(builtins))):
-        if name not in known and not is_steady(file, name):
-            raise Withheld(f"it needs {name}, which may have another value by then")
+    check_kept_names(file, entry.names.reads - entry.names.binds - {"self"} - local - set(dir(builtins)))
     inside = tree.statements_within(owner)
     methods = {each.name.value for each in inside if isinstance(each, cst.FunctionDef)}
     changed = next((path[1] for path in sorted(entry.touched) if path[0] == "self" and len(path) > 1), "")

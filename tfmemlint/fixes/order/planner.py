@@ -218,7 +218,7 @@ class _Run:
 
     @cached_property
     def _in_one(self) -> int:
-        """How often one program that has the finding has it as it is; 0 where all are analyzed at once."""
+        """The number of times that one program has the finding as it is; 0 where all are analyzed at once."""
         return len(self._alike(self.workspace.left_in_one({}), self.workspace.files))
 
     def _with_fix(self, texts: Mapping[str, str], words: Sequence[str]) -> Finding:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import symtable
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import libcst as cst
 
@@ -77,6 +77,18 @@ def is_steady(file: CodeFile, name: str) -> bool:
         return isinstance(ast.literal_eval(node.value), (int, float, str, tuple, bool))
     except ValueError:
         return False
+
+
+def check_kept_names(file: CodeFile, names: Iterable[str]) -> None:
+    """Refuse names that may have another value, or none yet, where a configuration is to go.
+
+    Raises:
+        Withheld: a name is not an import, a function, or a constant that nothing changes.
+    """
+    known = file.imports.imported() | set(file.bound) | set(file.hoist.bodies)
+    for name in sorted(names):
+        if name not in known and not is_steady(file, name):
+            raise Withheld(f"it needs {name}, which may have another value by then")
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,7 +65,10 @@ def hand_to_first(editor: Editor, finding: Finding) -> None:
     if given is None or not _is_known_at(editor, given, first):
         raise Withheld("the configuration of the session is not known there")
     keyword = str(finding.details["keyword"])
-    if any(each.star or (each.keyword is not None and each.keyword.value == keyword) for each in first.args):
+    positional = sum(each.keyword is None for each in first.args)
+    named_there = {each.keyword.value for each in first.args if each.keyword is not None}
+    unclear = any(each.star for each in first.args)
+    if unclear or keyword in named_there or positional > int(str(finding.details["position"])):
         raise Withheld("it is given a configuration already")
     arguments = [editor.code(each.with_changes(comma=cst.MaybeSentinel.DEFAULT)) for each in first.args]
     editor.replace_args(first, *arguments, f"{keyword}={editor.code(given)}")
