@@ -67,6 +67,7 @@ class MemoryLimitIsAFraction(Rule):
     text_defects = (TextDefect.LIMIT_IS_SHARE,)
     triggers = ("(?:Logical|Virtual)Device",)
     whole_program = True
+    sees_launch_environment = True
     fixable = "sometimes"
 
     def check(self, program: Program) -> Iterator[Finding]:

@@ -80,6 +80,7 @@ class MemoryLimitUnit(Rule):
     text_defects = (TextDefect.LIMIT_UNIT,)
     triggers = ("(?:Logical|Virtual)Device",)
     whole_program = True
+    sees_launch_environment = True
     fixable = "sometimes"
 
     def check(self, program: Program) -> Iterator[Finding]:

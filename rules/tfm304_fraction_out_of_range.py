@@ -74,6 +74,7 @@ class FractionOutOfRange(Rule):
     text_defects = (TextDefect.FRACTION,)
     triggers = ("memory_fraction",)
     whole_program = True
+    sees_launch_environment = True
     fixable = "sometimes"
 
     def check(self, program: Program) -> Iterator[Finding]:

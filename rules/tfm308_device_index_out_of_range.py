@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from tfmemlint.interpreter.program import Call, DeviceAt, EnvWrite, Event
 from tfmemlint.interpreter.state.numbering import hides_some, logical_gpus, machine_gpus, with_enough_gpus
+from tfmemlint.interpreter.state.options import NumberTested
 from tfmemlint.interpreter.values import EACH, Const, Devices, NumberedName, Seq
 from tfmemlint.knowledge.device_names import logical_gpu
 from tfmemlint.knowledge.functions import MEMORY_CALLS
@@ -119,6 +120,26 @@ class DeviceIndexOutOfRange(Rule):
                     yield from self._judge(program, event, by_env, event.index, event.key, error, event.kind)
             elif isinstance(event, Call) and event.name in (*_PLACES, *MEMORY_CALLS, *_STRATEGIES):
                 yield from self._named(program, event, by_env)
+            elif isinstance(event, NumberTested) and by_env:
+                yield from self._tested(program, event)
+
+    def _tested(self, program: Program, event: NumberTested) -> Iterator[Finding]:
+        """A number of the machine's that is compared with the count of the GPUs that the variable leaves."""
+        left = _left(event.state, True, "physical")
+        meant = left.numbers.get(event.index) if left is not None else None
+        if left is None or meant is None or event.index < left.count:
+            return
+        yield self.finding(
+            program,
+            event,
+            f"{left.words(event)}: {left.whose} {event.index} is TensorFlow's GPU {meant}",
+            span=event.key,
+            severity=Severity.WARNING,
+            intent=Intent(Purpose.OTHER, text=f"GPU {event.index}"),
+            outcome=f"Nothing is raised; the test keeps the program from {event.text}, and nothing is configured",
+            advice=f"Make it {meant}",
+            fixable=False,
+        )
 
     def _named(self, program: Program, call: Call, by_env: bool) -> Iterator[Finding]:
         place = call.arg(0, _KEYWORDS.get(call.name, "device"))
@@ -287,6 +308,7 @@ class DeviceIndexOutOfRange(Rule):
         exception = error.partition(":")[0]
         caught = bool(error) and event.handler_for(exception) is not None
         meant = left.numbers.get(index)
+        written = program.source.segment(span) if event.path == program.source.path else ""
         now = f"{left.whose} {index} is TensorFlow's GPU {meant}" if meant is not None else f"there is no GPU {index}"
         sure = event.certain and not caught and not quiet and not state.entry_unknown
         yield self.finding(
@@ -297,7 +319,7 @@ class DeviceIndexOutOfRange(Rule):
             severity=Severity.ERROR if sure else Severity.WARNING,
             intent=Intent(Purpose.OTHER, text=f"GPU {index}{_purpose(event)}"),
             outcome=_QUIET if quiet else f"{'TensorFlow' if text else 'Python'} raises {error}",
-            advice=left.advice(index, meant),
+            advice=left.advice(index, meant, literal=str(index) in written),
             notes=handler_notes(event, exception, "the GPU is never used") if error else (),
             fixable=len(names) < 2,
             details={
@@ -327,10 +349,10 @@ class _Left:
             return f"{VISIBLE}={self.variable!r} leaves {only}"
         return f"In {line(self.by)} {short(self.by.name)} leaves {only}" if self.by else only
 
-    def advice(self, index: int, meant: int | None) -> str:
+    def advice(self, index: int, meant: int | None, *, literal: bool = True) -> str:
         """Return the advice."""
         if meant is not None:
-            return f"Write {meant}"
+            return f"Write {meant}" if literal else f"Make it {meant}"
         if self.variable is not None and self.count:
             return f"Name GPU {index} in {VISIBLE} as well"
         return "Check first whether the list has a GPU" if not self.count else "Count the remaining GPUs from 0"

@@ -69,6 +69,7 @@ class LimitsExceedMemory(Rule):
     severity = Severity.ERROR
     triggers = ("(?:Logical|Virtual)Device",)
     whole_program = True
+    sees_launch_environment = True
 
     def check(self, program: Program) -> Iterator[Finding]:
         """Yield each constant limit above the size that the user has given."""

@@ -6,12 +6,15 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tfmemlint.interpreter.state import ANY, Setting, State
+from tfmemlint.interpreter.program import EnvWrite
+from tfmemlint.interpreter.state import ANY, Setting, State, Tri
 from tfmemlint.interpreter.values import Const, Device, Devices, Seq, Value
 from tfmemlint.knowledge.functions import SET_VISIBLE
+from tfmemlint.knowledge.variables import VISIBLE, shown
 from tfmemlint.model.finding import Finding, Severity, Span, Step
 from tfmemlint.model.intent import Intent, Purpose
 from tfmemlint.rulekit.cells import cells_of
+from tfmemlint.rulekit.env_writes import text_of
 from tfmemlint.rulekit.explain import in_line, short, visible_intent
 from tfmemlint.rulekit.loops import loop_with_another
 from tfmemlint.rulekit.replaced_settings import are_in_two_cells, comes_always, is_another_pass
@@ -33,7 +36,8 @@ class VisibleDevicesReplaced(Rule):
     ------------
     Finds ``set_visible_devices`` in a loop, with another GPU in each pass; and two calls with different GPUs, of which
     the second comes in every run in which the first does, before the runtime starts. A choice that follows ``[]``, or
-    the list of all GPUs, is not reported.
+    the list of all GPUs, is not reported. Finds ``CUDA_VISIBLE_DEVICES`` that a program sets to GPUs which the script
+    or container that starts it has not given it.
 
     Why it matters
     --------------
@@ -65,12 +69,14 @@ class VisibleDevicesReplaced(Rule):
     code = "TFM409"
     name = "visible-devices-replaced"
     severity = Severity.WARNING
-    triggers = ("visible_device",)
+    triggers = ("visible_device", "VISIBLE_DEVICES")
     whole_program = True
+    sees_launch_environment = True
     fixable = "sometimes"
 
     def check(self, program: Program) -> Iterator[Finding]:
         """Yield each call that replaces what another one, or an earlier pass of its loop, has set."""
+        yield from self._given_otherwise(program)
         reported: set[tuple[str, Span]] = set()
         cells = cells_of(program.source)
         for call in program.calls(*SET_VISIBLE):
@@ -88,6 +94,40 @@ class VisibleDevicesReplaced(Rule):
             if finding is not None:
                 reported.add((call.path, call.span))
                 yield finding
+
+    def _given_otherwise(self, program: Program) -> Iterator[Finding]:
+        """Yield the variable where a program takes GPUs that what starts it has not given it."""
+        given = None
+        for write in program.of(EnvWrite):
+            numbers = shown(text) if write.name == VISIBLE and (text := text_of(write)) else None
+            if write.name != VISIBLE or not _is_python(program.source.path):
+                continue
+            if not _is_python(write.path):
+                given = (write, numbers) if numbers else None
+            elif given is not None and numbers and not set(numbers) <= set(given[1]):
+                replaces = write.how != "setdefault" and write.certain and not write.state.entry_unknown
+                if replaces and write.state.allocator.has is Tri.NO:
+                    yield self._takes_others(program, write, given[0])
+                return
+            else:
+                return
+
+    def _takes_others(self, program: Program, write: EnvWrite, given: EnvWrite) -> Finding:
+        was, now = text_of(given), text_of(write)
+        return self.finding(
+            program,
+            write,
+            f"{VISIBLE}={now!r} replaces {VISIBLE}={was!r}, which the program is started with",
+            intent=Intent(Purpose.VISIBLE, text=str(was)),
+            outcome=f"The program takes GPUs {now}, not {was}; nothing is raised",
+            advice=f"Leave the variable as it is given: os.environ.setdefault({VISIBLE!r}, ...)",
+            fixable=False,
+            trace=(
+                Step(given.path, given.span, f"{VISIBLE} is set to {was!r}"),
+                *write.frames,
+                Step(write.path, write.span, f"{VISIBLE} is set to {now!r} in its place"),
+            ),
+        )
 
     def _in_loop(self, program: Program, call: Call, earlier: Call, devices: Arg) -> Finding | None:
         first, last = _one_gpu(earlier.value(0, "devices")), _one_gpu(devices.value)
@@ -150,6 +190,10 @@ class VisibleDevicesReplaced(Rule):
         from tfmemlint.fixes.rewrites import visible_list
 
         visible_list.show_at_once(editor, finding)
+
+
+def _is_python(path: str) -> bool:
+    return path.endswith((".py", ".pyw", ".ipynb"))
 
 
 def _takes_effect(call: Call) -> bool:

@@ -67,6 +67,7 @@ class MemoryInfoDevice(Rule):
     severity = Severity.ERROR
     text_defects = (TextDefect.REPORT_DEVICE,)
     triggers = ("memory_(?:info|usage|stats)",)
+    sees_launch_environment = True
     fixable = "sometimes"
 
     def check(self, program: Program) -> Iterator[Finding]:

@@ -28,6 +28,7 @@ from tfmemlint.interpreter.program import (
     Use,
 )
 from tfmemlint.interpreter.state import ConfigEffect, Phase, Setting, State, Tri
+from tfmemlint.interpreter.state.options import NumberTested
 from tfmemlint.interpreter.values import EACH, Const, Device, Devices, Limit, Made, Ref, Seq, Unknown, Value
 
 if TYPE_CHECKING:
@@ -119,6 +120,8 @@ def _words(event: Event) -> str:
             return f"option {event.field} = {describe_value(event.value)}, set after the session was made"
         case OptionsEmptied():
             return f"{event.method} of {event.text}, which loses {_fields(event.fields)}"
+        case NumberTested():
+            return f"comparison of the number {event.index} of {event.text} with the count of the GPUs"
         case AmountTold():
             return f"amount in {event.unit} of {event.source}, told in {event.label}"
         case DeviceTest():

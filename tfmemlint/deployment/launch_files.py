@@ -7,6 +7,7 @@ file is about GPUs.
 from __future__ import annotations
 
 import os
+import re
 from functools import lru_cache
 
 from tfmemlint.model.records import dataclass
@@ -16,7 +17,11 @@ from tfmemlint.sources.regular import read_regular
 from tfmemlint.sources.walking import LEFT_OUT, leads_outside
 
 LAUNCH_VARIABLES = ("TF_FORCE_GPU_ALLOW_GROWTH", "TF_GPU_ALLOCATOR", "CUDA_VISIBLE_DEVICES")
-"""A launch matters only if it sets one of these variables."""
+"""A launch matters only if it sets one of these variables, or gives the program an option about GPUs."""
+GPU_OPTION = re.compile(
+    rb"(?<![\w-])--?[a-z_-]{0,30}(?:gpu|mem(?:ory)?(?![a-z])|cuda|device|vram|growth|frac)", re.IGNORECASE
+)
+"""An option of a command line that is about GPUs or their memory, by its name."""
 _MAX_PROJECT_FILES = 20_000
 """A walk stops after this many files and finds nothing: it would see only part of the configuration files."""
 MAX_CONFIGURATION_BYTES = 2**20
@@ -24,7 +29,7 @@ MAX_CONFIGURATION_BYTES = 2**20
 
 
 def configuration_files(root: str, kinds: frozenset[str] = SETTINGS) -> list[str]:
-    """Return the configuration files of these kinds below a directory; none if none names one of `LAUNCH_VARIABLES`.
+    """Return the configuration files of these kinds below a directory; none if none is about GPUs.
 
     Links that lead out of the directory are left out.
     """
@@ -44,8 +49,17 @@ def configuration_files(root: str, kinds: frozenset[str] = SETTINGS) -> list[str
         if seen > _MAX_PROJECT_FILES:
             # The files found so far are only some of the project's.
             return []
-        pending += reversed(listed.directories) if marked else ()
-    return found if any(_names_launch_variable(path) for path in found) else []
+        below = listed.directories if marked else tuple(each for each in listed.directories if _holds_scripts(each))
+        pending += reversed(below)
+    return found if any(_is_about_gpus(path) for path in found) else []
+
+
+def _holds_scripts(directory: str) -> bool:
+    """True if a directory is named like one of those in which projects keep what starts their programs."""
+    return os.path.basename(directory) in _OF_SCRIPTS
+
+
+_OF_SCRIPTS = frozenset({"bin", "docker", "jobs", "launch", "run", "scripts", "sh", "slurm"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,17 +96,17 @@ def _listed(directory: str) -> _Listed:
 
 
 @lru_cache(maxsize=_MAX_PROJECT_FILES)
-def _names_launch_variable(path: str) -> bool:
+def _is_about_gpus(path: str) -> bool:
     try:
         if os.path.getsize(path) > MAX_CONFIGURATION_BYTES:
             return False
         data = read_regular(path, MAX_CONFIGURATION_BYTES)
     except OSError:
         return False
-    return any(name.encode() in data for name in LAUNCH_VARIABLES)
+    return any(name.encode() in data for name in LAUNCH_VARIABLES) or GPU_OPTION.search(data) is not None
 
 
 def reset_cache() -> None:
     """Forget all answers: files may have changed."""
-    for cached in (_listed, _names_launch_variable):
+    for cached in (_listed, _is_about_gpus):
         cached.cache_clear()

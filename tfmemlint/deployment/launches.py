@@ -18,7 +18,7 @@ from tfmemlint.deployment.dockerfile import Docker, read_dockerfile
 from tfmemlint.deployment.dotenv import read_dotenv
 from tfmemlint.deployment.events import write
 from tfmemlint.deployment.gpu_requests import counted
-from tfmemlint.deployment.launch_files import LAUNCH_VARIABLES, MAX_CONFIGURATION_BYTES
+from tfmemlint.deployment.launch_files import GPU_OPTION, LAUNCH_VARIABLES, MAX_CONFIGURATION_BYTES
 from tfmemlint.deployment.program_paths import Find, InImage, OnHost
 from tfmemlint.deployment.shell.script import read_shell
 from tfmemlint.deployment.yaml.dialects import launch_directory, may_launch
@@ -55,6 +55,7 @@ class Launch:
         where: a description of the launch: ``CMD``, ``service trainer``.
         writes: the variables that the program gets, as events.
         gpus: the number of GPUs that its container gets by ``NVIDIA_VISIBLE_DEVICES``; None if that is unknown.
+        arguments: the words behind the program's name, each None if it is not known.
     """
 
     program: str
@@ -63,6 +64,7 @@ class Launch:
     where: str
     writes: tuple[EnvWrite, ...]
     gpus: int | None = None
+    arguments: tuple[str | None, ...] = ()
 
     @property
     def words(self) -> str:
@@ -74,7 +76,7 @@ class Launch:
     def about(self) -> tuple[object, ...]:
         """Everything that a judgement may depend on, as plain data."""
         values = tuple((write.name, str(write.value), write.path, write.span) for write in self.writes)
-        return self.path, self.span, self.where, values, self.gpus
+        return self.path, self.span, self.where, values, self.gpus, self.arguments
 
 
 def launches_of(paths: Iterable[str]) -> dict[str, tuple[Launch, ...]]:
@@ -89,12 +91,12 @@ def launches_of(paths: Iterable[str]) -> dict[str, tuple[Launch, ...]]:
             continue
         if len(text) <= MAX_CONFIGURATION_BYTES and "\0" not in text:
             texts[path] = text
-    if not any(map(_sets_launch_variable, texts.values())):
+    if not any(map(_may_matter, texts.values())):
         return {}
     found: dict[str, list[Launch]] = {}
     for path, text in texts.items():
-        if kind_of(os.path.basename(path)) == SHELL and not _sets_launch_variable(text):
-            # It passes no launch variable to the programs that it starts.
+        if kind_of(os.path.basename(path)) == SHELL and not _may_matter(text):
+            # It passes nothing about GPUs to the programs that it starts.
             continue
         for launch in _Files(texts).of_file(path, text):
             known = found.setdefault(launch.program, [])
@@ -112,12 +114,12 @@ def text_of(path: str) -> str:
     return read_bytes(path).decode("utf-8", "replace").removeprefix("\ufeff").replace("\r\n", "\n")
 
 
-def _sets_launch_variable(text: str) -> bool:
-    return any(name in text for name in LAUNCH_VARIABLES)
+def _may_matter(text: str) -> bool:
+    return any(name in text for name in LAUNCH_VARIABLES) or GPU_OPTION.search(text.encode()) is not None
 
 
 def _values(launch: Launch) -> dict[str, object]:
-    return {"": launch.gpus, **{write.name: write.value for write in launch.writes}}
+    return {"": (launch.gpus, launch.arguments), **{write.name: write.value for write in launch.writes}}
 
 
 @dataclass(slots=True)
@@ -261,10 +263,11 @@ def _launch(start: ProgramStart, program: str) -> Launch | None:
             last[setting.name] = setting
     writes = tuple(write(setting, start.path, State(), []) for setting in last.values())
     writes = tuple(replace(written, path=called(written.path), ways=(), certain=True) for written in writes)
-    if not any(written.value != UNKNOWN and written.name in LAUNCH_VARIABLES for written in writes):
+    known = any(written.value != UNKNOWN and written.name in LAUNCH_VARIABLES for written in writes)
+    if not known and not any(GPU_OPTION.match((word or "").encode()) for word in start.arguments):
         return None
-    gpus = _gpus_of_container(start.settings)
-    return Launch(program, called(start.path), start.span, start.where or _PLAIN_COMMAND, writes, gpus)
+    gpus, where = _gpus_of_container(start.settings), start.where or _PLAIN_COMMAND
+    return Launch(program, called(start.path), start.span, where, writes, gpus, start.arguments)
 
 
 def _gpus_of_container(settings: Sequence[VariableSetting]) -> int | None:

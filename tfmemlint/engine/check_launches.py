@@ -20,7 +20,7 @@ def findings_at_launches(
     found: Iterable[Finding],
     launches: Sequence[Launch],
     rules: Sequence[Rule],
-    analyze: Callable[[tuple[EnvWrite, ...]], Program],
+    analyze: Callable[[Launch], Program],
 ) -> Iterator[Finding]:
     """Yield what rules about variables find in the program at ``path`` when ``launches`` start it, besides what was
     ``found`` without.
@@ -33,7 +33,7 @@ def findings_at_launches(
         found: the findings in the program as it is started by hand.
         launches: the environments.
         rules: the rules that are selected; those that do not look at the launch environment are left aside.
-        analyze: interprets the program with these variables set. What it raises is passed over: the program was
+        analyze: interprets the program as it is launched. What it raises is passed over: the program was
             analyzed without the variables before.
     """
     concerned = [rule for rule in rules if rule.sees_launch_environment]
@@ -41,14 +41,16 @@ def findings_at_launches(
         return
     known = {(finding.code, finding.path, finding.span) for finding in found}
     for launch in launches:
+        said: set[tuple[str, str]] = set()
         try:
-            besides = list(run_rules(analyze(launch.writes), concerned))
+            besides = list(run_rules(analyze(launch), concerned))
         except Exception:  # a program that can be analyzed without the variables keeps those findings
             continue
         for finding in besides:
             place = (finding.code, finding.path, finding.span)
-            if place not in known:
+            if place not in known and (finding.code, finding.message) not in said:
                 known.add(place)
+                said.add((finding.code, finding.message))
                 yield _at_launch(finding, launch, path)
 
 

@@ -17,7 +17,8 @@ from tfmemlint.rulekit.triggers import may_matter
 from tfmemlint.sources.suppressions import read_suppressions
 
 if TYPE_CHECKING:
-    from tfmemlint.interpreter.program import EnvWrite, Program
+    from tfmemlint.deployment.launches import Launch
+    from tfmemlint.interpreter.program import Program
     from tfmemlint.interpreter.unit import ParsedModule
     from tfmemlint.knowledge.releases import Target
     from tfmemlint.rulekit.rule import Rule
@@ -98,8 +99,8 @@ def _at_launches(source: Source, found: Sequence[Finding], context: RunContext) 
 
     target = context.target_of(source.path)
 
-    def analyze_with(writes: tuple[EnvWrite, ...]) -> Program:
-        return analyze(source, target, EntrySetup(None, environment=writes))
+    def analyze_with(launch: Launch) -> Program:
+        return analyze(source, target, EntrySetup(None, environment=launch.writes, arguments=launch.arguments))
 
     rules = context.rules_for(source.path)
     return list(findings_at_launches(source.path, found, launches, rules, analyze_with))

@@ -26,6 +26,7 @@ from tfmemlint.project.roots import search_path
 from tfmemlint.sources import Unreadable
 
 if TYPE_CHECKING:
+    from tfmemlint.deployment.launches import Launch
     from tfmemlint.interpreter.unit import EntrySetup, ParsedModule
 
 
@@ -57,8 +58,9 @@ def analyze_program(entry: Entry, context: RunContext) -> ProgramResult:
     if launches:
         setup = setup_of(entry, module, context)
 
-        def analyze_with(writes: tuple[EnvWrite, ...]) -> Program:
-            return analyze(module, target, dataclasses.replace(setup, environment=writes))
+        def analyze_with(launch: Launch) -> Program:
+            run = dataclasses.replace(setup, environment=launch.writes, arguments=launch.arguments)
+            return analyze(module, target, run)
 
         found += findings_at_launches(module.source.path, found, launches, whole_program_rules, analyze_with)
     events = [event for event in program.events if _matters(event)]

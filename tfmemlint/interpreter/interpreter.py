@@ -8,6 +8,7 @@ import tfmemlint.interpreter.handlers  # noqa: F401 (it fills the tables)
 from tfmemlint.interpreter.children import interpret_children
 from tfmemlint.interpreter.context import Context, GaveUp
 from tfmemlint.interpreter.observer import Observer
+from tfmemlint.interpreter.operations.command_line import COMMAND_LINE, as_value
 from tfmemlint.interpreter.operations.exceptions import end_entry
 from tfmemlint.interpreter.operations.imports import import_module, run_module
 from tfmemlint.interpreter.program import Event, Program, ProtoMade, SessionMade
@@ -105,6 +106,8 @@ def _set_environment(context: Context, run: EntrySetup) -> None:
         if write.name == "CUDA_VISIBLE_DEVICES":
             hidden = isinstance(write.value, Const) and write.value.value in ("", "-1")
             context.state = replace(context.here, cuda_visible_devices=write.value, max_gpus=0 if hidden else None)
+    if run.arguments is not None:
+        context.state = replace(context.here, env={**context.here.env, COMMAND_LINE: as_value(run.arguments)})
 
 
 def _run_before(context: Context, run: EntrySetup) -> list[ModuleInstance]:

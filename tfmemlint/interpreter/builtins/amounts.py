@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.operations.amounts import FLAGS, as_number, memory_of, option_value
 from tfmemlint.interpreter.operations.classes import lineage, metaclass_of
+from tfmemlint.interpreter.operations.command_line import Option, option_of, words_of
 from tfmemlint.interpreter.operations.config_files import loaded
 from tfmemlint.interpreter.operations.environment import read_variable
 from tfmemlint.interpreter.registry import Invocation, builtin, models
@@ -93,9 +94,16 @@ def define_flag(context: Context, call: Invocation) -> Value | None:
         f"the flag --{name.value}",
         call.argument(2, "help") or call.keywords.get("docstring"),
     )
+    return _defined(context, name.value, reader, call.argument(1, "default") or Const(None), value)
+
+
+def _defined(context: Context, name: str, reader: str, default: Value, value: Value) -> Value:
+    """Return the holder of a flag, which is what the command line says, if that is known."""
+    words = words_of(context)
+    given = option_of(words, Option((f"--{name}", f"-{name}"), reader, default)) if words is not None else None
     # A second definition of the name is for another program, or for none.
-    flag = FLAGS, name.value
-    context.heap = {**context.heap, flag: UNKNOWN if flag in context.heap else value}
+    flag = FLAGS, name
+    context.heap = {**context.heap, flag: UNKNOWN if flag in context.heap else value if given is None else given}
     return Fields({"value": context.heap[flag]})
 
 
@@ -105,9 +113,7 @@ def define_switch(context: Context, call: Invocation) -> Value | None:
     name, default = call.argument(0, "name"), call.argument(1, "default")
     if not isinstance(name, Const) or not isinstance(name.value, str) or default not in (Const(True), Const(False)):
         return None
-    flag = FLAGS, name.value
-    context.heap = {**context.heap, flag: UNKNOWN if flag in context.heap else TRUTH}
-    return Fields({"value": context.heap[flag]})
+    return _defined(context, name.value, "flag", default, TRUTH)
 
 
 @builtin("input")

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.operations.amounts import as_number, of_text, option_value
+from tfmemlint.interpreter.operations.command_line import Option, option_of, words_of
 from tfmemlint.interpreter.operations.methods import MethodCall
 from tfmemlint.interpreter.operations.options import SAYING_YES_OR_NO
 from tfmemlint.interpreter.operations.text_truth import option_read_by_bool
@@ -100,13 +101,15 @@ def method_of_parser(context: Context, base: OptionParser, call: MethodCall) -> 
     if call.name in _PARSING:
         for name, reader, text in base.readers:
             _read_default(context, base, name, context.call(reader, [text], {}, call.node))
-        parsed = Fields({**base.options, **base.code})
+        given = {} if values or keywords else _given(context, base)
+        parsed = Fields({**base.options, **given, **base.code})
         return Seq((parsed, UNKNOWN), "tuple") if call.name == "parse_known_args" else parsed
     if call.name == "add_argument":
         _add_argument(context, base, values, keywords, call.node)
     elif call.name == "set_defaults":
         for name, value in keywords.items():
             base.options.pop(name, None)
+            base.words.pop(name, None)
             if isinstance(value, FileValue) and value.type == "number":
                 # A text is read by the option's ``type``.
                 base.options[name] = value
@@ -137,6 +140,29 @@ def _add_argument(
         parser.options[name] = option_read_by_bool(context, shown, type_)
     else:
         parser.options[name] = _parsed(name, keywords, f"the option {shown}")
+        if shown.startswith("-"):
+            parser.words[name] = Option(tuple(names), _reader(keywords), keywords.get("default", Const(None)))
+
+
+def _given(context: Context, parser: OptionParser) -> dict[str, Value]:
+    """Return the options that the command line decides on by which a configuration file starts the program."""
+    words = words_of(context)
+    if words is None:
+        return {}
+    found = {name: option_of(words, option) for name, option in parser.words.items()}
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def _reader(keywords: dict[str, Value]) -> str:
+    """Return the type of what an option takes, as `Option` has it."""
+    if "action" in keywords:
+        known = keywords["action"] in (Const("store_true"), Ref("argparse.BooleanOptionalAction"))
+        return "flag" if known else ""
+    type_ = keywords.get("type", Ref("str"))
+    reader = type_.name if isinstance(type_, Ref) else ""
+    return (
+        f"list {reader}" if keywords.get("nargs") in (Const("+"), Const("*")) else "" if "nargs" in keywords else reader
+    )
 
 
 def _read_default(context: Context, parser: OptionParser, name: str, value: Value) -> None:

@@ -10,6 +10,7 @@ from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.operations.amounts import FLAGS
 from tfmemlint.interpreter.operations.call_effects import call_result
 from tfmemlint.interpreter.operations.callbacks import OF_PROCESSES
+from tfmemlint.interpreter.operations.command_line import words_of
 from tfmemlint.interpreter.operations.contents import forget_contents, mark_escaped
 from tfmemlint.interpreter.operations.devices import report_lookup
 from tfmemlint.interpreter.operations.environment import read_variable, replace_environment
@@ -81,7 +82,7 @@ def item_of_reference(
     if base.name == "os.environ":
         return read_variable(context, key, None)
     if base.name == "sys.argv" and isinstance(key, Const):
-        return Amount("str", source="the command line")
+        return _word(context, key) or Amount("str", source="the command line")
     if not isinstance(key, Const) or not isinstance(key.value, str):
         return UNKNOWN
     if base.name == "sys.modules":
@@ -92,6 +93,15 @@ def item_of_reference(
             report_use(context, node, found.name, origin="getattr")
         return found
     return UNKNOWN
+
+
+def _word(context: Context, key: Const) -> Value | None:
+    """Return a word of the command line by which a configuration file starts the program, if it is known."""
+    words = words_of(context)
+    number = key.value - 1 if isinstance(key.value, int) else -1
+    if words is None or not 0 <= number < len(words) or None in words[: number + 1]:
+        return None
+    return Const(words[number])
 
 
 @item_of(Made)

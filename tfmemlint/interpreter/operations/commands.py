@@ -10,8 +10,10 @@ from __future__ import annotations
 import ast
 
 from tfmemlint.facts.syntax import dotted
+from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.operations.amounts import option_value
-from tfmemlint.interpreter.values import TRUTH, UNKNOWN, Const, Function, Ref, Value
+from tfmemlint.interpreter.operations.command_line import Option, option_of, words_of
+from tfmemlint.interpreter.values import TRUTH, UNKNOWN, Amount, Const, Function, Ref, Value
 
 _TYPES = {
     "click.STRING": "str",
@@ -24,7 +26,7 @@ _TYPES = {
 }
 
 
-def command_arguments(function: Function) -> dict[str, Value] | None:
+def command_arguments(function: Function, context: Context) -> dict[str, Value] | None:
     """Return what the options of a command are, by the names of the parameters; None if a function is no command."""
     if isinstance(function.node, ast.Lambda) or not function.node.decorator_list:
         return None
@@ -38,8 +40,26 @@ def command_arguments(function: Function) -> dict[str, Value] | None:
     for option in options:
         name, value = _option(option, function)
         if name in given:
-            given[name] = value
+            given[name] = _given(option, value, context)
     return given if options else None
+
+
+def _given(node: ast.Call, value: Value, context: Context) -> Value:
+    """Return what an option is on the command line by which a configuration file starts the program, if that is
+    known; ``value`` otherwise."""
+    words = words_of(context)
+    names = [part.value for part in node.args if isinstance(part, ast.Constant) and isinstance(part.value, str)]
+    forms = tuple(form for name in names for form in name.split("/")[:1] if form.startswith("-"))
+    if words is None or not forms:
+        return value
+    flag = value is TRUTH
+    reader = {"number": "float", "str": "str"}.get(value.type, "") if isinstance(value, Amount) else ""
+    default = next((keyword.value for keyword in node.keywords if keyword.arg == "default"), None)
+    known = Const(default.value) if isinstance(default, ast.Constant) else UNKNOWN
+    given = option_of(words, Option(forms, "flag" if flag else reader, known))
+    if isinstance(given, Const) and isinstance(given.value, float) and given.value.is_integer():
+        return Const(int(given.value))
+    return value if given is None else given
 
 
 def typed_options(function: Function) -> dict[str, Value]:

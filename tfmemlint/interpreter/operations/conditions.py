@@ -7,14 +7,17 @@ from dataclasses import replace
 
 from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.observer import Decision, Reason
+from tfmemlint.interpreter.operations.events import event_fields
 from tfmemlint.interpreter.operations.numbers_in_loops import is_nonzero
 from tfmemlint.interpreter.state import State, Tri
+from tfmemlint.interpreter.state.options import NumberTested
 from tfmemlint.interpreter.values import (
     Choice,
     Const,
     Count,
     Devices,
     Dict,
+    FileValue,
     Index,
     Made,
     PassNumber,
@@ -92,8 +95,26 @@ def tell_test(context: Context, test: ast.expr, value: Value, result: TestResult
     context.tell_branch(test, decision, reason)
 
 
+def _report_number(context: Context, test: ast.Compare) -> None:
+    """Report the comparison of a number, which is known and not written there, with the count of the physical GPUs, if
+    the number is one that the listing is asked for: ``if number < len(gpus): gpus[number]``."""
+    if len(test.ops) != 1 or context.state is None or context.here.cuda_visible_devices is None:
+        return
+    for number, count in ((test.left, test.comparators[0]), (test.comparators[0], test.left)):
+        value, counted = context.last_values.get(id(number)), context.last_values.get(id(count))
+        if not isinstance(counted, Count) or isinstance(number, ast.Constant) or not isinstance(count, ast.Call):
+            continue
+        asked = f"{context.text(count.args[0])}[{context.text(number)}]" if count.args else ""
+        whole = counted.of.type == "GPU" and counted.of.whole
+        # A number that a configuration file has is that of the launches that read it.
+        index = value.value if isinstance(value, (Const, FileValue)) else None
+        if type(index) is int and whole and asked in context.source.text:
+            context.emit(NumberTested(index=index, key=context.span(number), text=asked, **event_fields(context, test)))
+
+
 def _count_test(context: Context, test: ast.Compare) -> TestResult | None:
     """Decide ``len(gpus) > 0`` and the like: it is assumed that there is a GPU."""
+    _report_number(context, test)
     counted = _count_and_number(context, test)
     if counted is None:
         return None

@@ -126,15 +126,16 @@ def content_of(file: FileContent) -> Value:
 
 
 def lines_of(context: Context, content: FileContent) -> Value:
-    """Return the lines of a file of variables (``.env``), which programs also read by code of their own; UNKNOWN for
-    any other file, and for one with more than `_MOST_LINES`."""
+    """Return the lines of a short file of settings, which programs also read by code of their own; UNKNOWN for any
+    other file, and for one with more than `_MOST_LINES`."""
     text = content_of(content)
     if isinstance(text, Amount):
         return replace(text, type="list")
     name = os.path.basename(content.path.path)
-    if not (name.startswith(".env") or name.endswith(".env")):
+    if not (name.startswith(".env") or name.endswith((".env", *_OF_LINES))):
         return UNKNOWN
-    found = settings_of(context, content.path, KINDS[".env"])
+    kind = "" if name.endswith(_OF_LINES) else KINDS[".env"]
+    found = settings_of(context, content.path, kind)
     if found is None:
         return UNKNOWN
     try:
@@ -145,6 +146,7 @@ def lines_of(context: Context, content: FileContent) -> Value:
 
 
 _MOST_LINES = 60
+_OF_LINES = (".yaml", ".yml", ".toml", ".ini", ".cfg", ".conf")
 
 
 @lru_cache(maxsize=64)

@@ -48,7 +48,7 @@ def call_function(
     if unit is context.main:
         # The file may be imported as a module, too: a call of that one's function is none of this one's.
         context.visited.add(id(function.node))
-    commanded = command_arguments(function)
+    commanded = command_arguments(function, context)
     if commanded is not None:
         args, keywords = [], commanded
     again = sum(frame.node is function.node for frame in context.frames)

@@ -65,3 +65,15 @@ class RunConfigDropped(Event):
     method: str = ""
     dropped: bool = False
     arguments: tuple[Arg, ...] = ()
+
+
+@record(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class NumberTested(Event):
+    """A number is compared with the count of the physical GPUs, before one of that number is asked for.
+
+    ``index``: the number. ``key``: its place. ``text``: what asks for the GPU: ``gpus[number]``.
+    """
+
+    index: int
+    key: Span
+    text: str

@@ -178,11 +178,13 @@ class OptionParser(Unknown):
         options: what it makes of each option so far. code: the functions that ``set_defaults`` gives options.
         readers: the functions that are given the text of an option when a command line is parsed, with that
             text, and the name of the option.
+        words: how each option is given on a command line.
     """
 
     options: dict[str, Any] = field(default_factory=dict)
     code: dict[str, Any] = field(default_factory=dict)
     readers: list[tuple[str, Any, Any]] = field(default_factory=list)
+    words: dict[str, Any] = field(default_factory=dict)
 
 
 @record(frozen=True, slots=True, eq=False)

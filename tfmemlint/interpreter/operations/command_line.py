@@ -1,0 +1,96 @@
+"""The command line by which a configuration file starts a program, and what its options are there.
+
+It is part of the environment that a program is started in, under a name that no variable has: so it is known of a
+module that was summarized whether it has looked at the command line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tfmemlint.interpreter.context import Context
+from tfmemlint.interpreter.values import UNKNOWN, Const, Seq, Value
+from tfmemlint.model.records import dataclass
+
+COMMAND_LINE = "sys.argv"
+"""The key among the environment variables of a state."""
+_NO = frozenset({"false", "0", "no", "f", "n"})
+_YES = frozenset({"true", "1", "yes", "t", "y"})
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """An option of a command line.
+
+    Attributes:
+        names: as they are written: ``--gpu``, ``-g``; without dashes, one of absl.
+        reader: ``str``, ``int`` or ``float``; ``flag`` for one that takes no argument, ``list`` before the type of a
+            list's items; "" for any other.
+        default: what it is where it is not given.
+    """
+
+    names: tuple[str, ...]
+    reader: str
+    default: Value
+
+
+def as_value(words: Sequence[str | None]) -> Value:
+    """Return the words behind the name of a program as a value."""
+    return Seq(tuple(UNKNOWN if word is None else Const(word) for word in words), "tuple")
+
+
+def words_of(context: Context) -> tuple[str | None, ...] | None:
+    """Return the words of the command line, None in place of one that is not known; None where none of it is known."""
+    found = context.here.env.get(COMMAND_LINE)
+    context.env_read.setdefault(COMMAND_LINE, found)
+    if not isinstance(found, Seq):
+        return None
+    return tuple(item.value if isinstance(item, Const) else None for item in found.items)
+
+
+def option_of(words: Sequence[str | None], option: Option) -> Value | None:
+    """Return what an option is with these words; None where that is not known.
+
+    The last one counts. Where a word is not known, an option that is not given may be so all the same.
+    """
+    found: Value | None = None
+    for number, word in enumerate(words):
+        name, equals, text = (word or "").partition("=")
+        if name not in option.names:
+            denied = name[4:].lstrip("-") if name.startswith("--no") else ""
+            found = Const(False) if option.reader == "flag" and f"--{denied}" in option.names else found
+            continue
+        if option.reader == "flag":
+            lowered = text.lower()
+            found = Const(lowered not in _NO) if not equals or lowered in _NO | _YES else UNKNOWN
+            continue
+        after = [text] if equals else list(words[number + 1 :])
+        found = _read(after, option.reader)
+    if found is not None:
+        return None if found is UNKNOWN else found
+    return option.default if None not in words and isinstance(option.default, Const) else None
+
+
+def _read(after: Sequence[str | None], reader: str) -> Value:
+    """Return what the words behind the name of an option are read as."""
+    if reader.startswith("list "):
+        items = []
+        for word in after:
+            if word is not None and word.startswith("-") and not _is_number(word):
+                break
+            items.append(_of_type(word, reader.removeprefix("list ")))
+        return Seq(tuple(items))
+    return _of_type(after[0] if after else None, reader)
+
+
+def _is_number(word: str) -> bool:
+    return word.lstrip("-").replace(".", "", 1).isdigit()
+
+
+def _of_type(word: str | None, reader: str) -> Value:
+    try:
+        if word is None or reader not in ("str", "int", "float"):
+            return UNKNOWN
+        return Const(word if reader == "str" else int(word) if reader == "int" else float(word))
+    except ValueError:
+        return UNKNOWN
