@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from tfmemlint.interpreter.program import ProtoMade
-from tfmemlint.interpreter.values import Amount, Const
+from tfmemlint.interpreter.values import Amount, Const, FileValue
 from tfmemlint.knowledge import units
 from tfmemlint.model.finding import Finding, Severity
 from tfmemlint.model.intent import Intent, Purpose
@@ -91,6 +92,9 @@ class FractionOutOfRange(Rule):
                 continue
             value = share.value if isinstance(share, Const) else (share.default if share.type != "str" else None)
             by_default = isinstance(share, Amount)
+            if isinstance(share, FileValue) and _is_called_memory(share):
+                yield self._of_amount(program, proto, span, units.GIB, share.source, False)
+                continue
             if isinstance(value, bool) or not isinstance(value, (int, float)):
                 continue
             if by_default and value < _MIN_PERCENT:
@@ -171,6 +175,16 @@ def _amount(share: Const | Amount, proto: ProtoMade) -> tuple[str, str, bool] | 
     if share.unit not in units.WORDS or share.scaled or not plausible or share.type not in ("", "number"):
         return None
     return share.unit, share.source, share.sure
+
+
+def _is_called_memory(share: FileValue) -> bool:
+    """True for a number of a configuration file that is called memory, and not a share of it, and is no share."""
+    plausible = isinstance(share.value, (int, float)) and 1 < share.value < _MIN_PERCENT
+    return plausible and not share.scaled and bool(_MEMORY.search(share.key)) and not _SHARES.search(share.key)
+
+
+_MEMORY = re.compile(r"(?i)mem(?:ory)?(?![a-z])|vram")
+_SHARES = re.compile(r"(?i)frac|share|ratio|perc|pct|part|unified|over|scale|factor|multip|times")
 
 
 def _judge(value: float, *, grows: bool) -> tuple[str, str, str, Severity] | None:

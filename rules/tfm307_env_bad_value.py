@@ -134,6 +134,7 @@ class EnvBadValue(Rule):
                     "meant": bad.meant,
                     "value": text,
                     "given": write.given,
+                    "variable": write.name,
                     "safe": _is_safe(program, bad),
                     "contrary": bad.harmless and bool(growth_calls(program)),
                     "why": "to see every GPU, remove the variable" if bad.kind == "visible" else _advice(bad),

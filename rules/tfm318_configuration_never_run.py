@@ -32,6 +32,7 @@ _MADE = {
     "lambda": "A lambda calls nothing before it is called itself",
     "thread": "A thread runs nothing before it is started",
     "function": "{name} is named here, not called",
+    "key": "The table has no {name!r}, but {near!r}",
 }
 _ADVICE = {
     "map": "Use a for loop",
@@ -45,6 +46,7 @@ _ADVICE = {
     "lambda": "Call the function itself",
     "thread": "Start the thread and wait for its end, or call the function itself",
     "function": "Call it: {name}()",
+    "key": "Write {near!r}",
     KIND: "Turn the condition round",
     "comparison": "Write = in place of ==",
     "option": "Assign a value to it",
@@ -74,7 +76,8 @@ class ConfigurationNeverRun(Rule):
     threads and names of functions that would configure a GPU, and whose value nothing uses: nothing iterates over them,
     awaits, enters, starts or calls them. Finds calls that configure GPUs under a condition that holds only where there
     are none (``if not gpus:``) or on a system of a name that no system has (``platform.system() == "linux"``: it is
-    ``"Linux"``), and options that a statement compares (``==``) or names where it has to assign them.
+    ``"Linux"``), a table of functions that is asked for a key that it nearly has (``SETUPS.get("growth")``, which has
+    ``"memory_growth"``), and options that a statement compares (``==``) or names where it has to assign them.
 
     Why it matters
     --------------
@@ -104,6 +107,7 @@ class ConfigurationNeverRun(Rule):
     code = "TFM318"
     name = "configuration-never-run"
     severity = Severity.ERROR
+    whole_program = True
     fixable = "sometimes"
     triggers = (
         "memory_growth",
@@ -123,14 +127,15 @@ class ConfigurationNeverRun(Rule):
             if event.kind in _UNSET:
                 yield self._unset(program, event)
                 continue
+            made = _MADE[event.kind].format(name=name, near=event.stored_in)
             yield self.finding(
                 program,
                 event,
-                f"{short(event.called)} is never called here. {_MADE[event.kind].format(name=name)}",
+                f"{short(event.called)} is never called here. {made}",
                 intent=_intent(event),
                 outcome="Nothing is raised; the setting is not made",
-                advice=_ADVICE[event.kind].format(name=name),
-                fixable=event.kind not in ("lambda", "thread", "iterator"),
+                advice=_ADVICE[event.kind].format(name=name, near=event.stored_in),
+                fixable=event.kind not in ("lambda", "thread", "iterator", "key"),
                 details={"kind": event.kind, "name": event.stored_in},
             )
 

@@ -99,9 +99,8 @@ class ConfigNeverUsed(Rule):
             if not options:
                 yield self._hidden_for_nothing(program, proto)
                 continue
-            session, kept = _session_without(program, proto), ""
-            if session is None and (found := session_of_its_object(program, proto)) is not None:
-                session, kept = found
+            found = session_of_its_object(program, proto)
+            session, kept = found if found is not None else (_session_without(program, proto), "")
             yield self.finding(
                 program,
                 proto,

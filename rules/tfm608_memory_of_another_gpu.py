@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING
 from tfmemlint.interpreter.values import Const
 from tfmemlint.knowledge.device_names import logical_gpu
 from tfmemlint.knowledge.effects import Effect, effect
-from tfmemlint.knowledge.functions import MEMORY_CALLS, RESET_STATS
+from tfmemlint.knowledge.functions import MEMORY_CALLS, MEMORY_REPORTS, RESET_STATS
 from tfmemlint.knowledge.variables import VISIBLE
 from tfmemlint.model.finding import Finding, Severity, Span, Step
 from tfmemlint.model.intent import Intent, Purpose
 from tfmemlint.rulekit.explain import short
 from tfmemlint.rulekit.rule import Rule
+from tfmemlint.rulekit.told_devices import loop_that_tells
 
 if TYPE_CHECKING:
     from tfmemlint.fixes.editor import Editor
@@ -34,7 +35,8 @@ class MemoryOfAnotherGpu(Rule):
     ------------
     Finds ``get_memory_info``, ``get_memory_usage`` and ``reset_memory_stats`` for one GPU, where all work of the
     program is under ``tf.device`` for another. A program that names a device in a way that isn't known, that works
-    anywhere else as well, or that reports both, is not reported.
+    anywhere else as well, or that reports both, is not reported. Finds a loop over the devices of which each pass asks
+    for the same one, and tells the figure as that of its own.
 
     Why it matters
     --------------
@@ -75,11 +77,18 @@ class MemoryOfAnotherGpu(Rule):
     fixable = "sometimes"
 
     def check(self, program: Program) -> Iterator[Finding]:
-        """Yield the first report of a GPU that the program does not work on."""
+        """Yield the first report of a GPU that the program does not work on, or the same one for each GPU of a loop."""
+        looped = list(self._of_each(program))
+        if looped:
+            yield from looped
+            return
         places, reports = _numbers(program, _PLACE), _numbers(program, *MEMORY_CALLS)
         if not places or not reports:
             return
-        worked, reported = set(places.values()), set(reports.values())
+        worked = set(places.values())
+        # The right GPU is reset, and another one is read.
+        reports = {call: number for call, number in reports.items() if call.name != RESET_STATS or number not in worked}
+        reported = set(reports.values())
         if len(worked) != 1 or len(reported) != 1 or worked == reported:
             return
         if any(call.state.limits or call.state.visible is not None or VISIBLE in call.state.env for call in reports):
@@ -106,10 +115,38 @@ class MemoryOfAnotherGpu(Rule):
             details={"idle": idle, "used": used},
         )
 
+    def _of_each(self, program: Program) -> Iterator[Finding]:
+        """Yield the report of one GPU that each pass of a loop over all of them tells as that of its own."""
+        for call in program.calls(*MEMORY_REPORTS):
+            given = call.arg(0, "device")
+            if given is None or not isinstance(given.value, Const) or call.path != program.source.path:
+                continue
+            loop = loop_that_tells(program.tree, call.node) if call.node is not None else None
+            if loop is None:
+                continue
+            name = loop.target.id
+            yield self.finding(
+                program,
+                call,
+                f"{short(call.name)} asks for {given.value.value} in each pass of the loop, and {name} is told with it",
+                intent=Intent(Purpose.REPORT, name),
+                outcome="All figures are those of one GPU; nothing is raised",
+                advice=f"Ask for the device of the pass: {name}",
+                trace=(
+                    Step(call.path, program.source.span(loop.iter), "goes through the devices"),
+                    Step(call.path, call.span, "asks for the same one in each pass"),
+                ),
+                anchors={"device": given.span},
+                details={"name": name if loop.has_names else ""},
+            )
+
     def fix(self, finding: Finding, editor: Editor) -> None:
         """Ask for the GPU that the work is on, in all calls."""
         from tfmemlint.fixes.rewrites import memory_reports
 
+        if "name" in finding.details:
+            memory_reports.ask_for_each(editor, finding)
+            return
         memory_reports.renumber(editor, finding)
 
 
@@ -118,7 +155,7 @@ def _numbers(program: Program, *names: str) -> dict[Call, int]:
     found: dict[Span, tuple[Call, int]] = {}
     for call in program.calls(*names):
         given = call.value(0, "device_name" if call.name == _PLACE else "device")
-        number = logical_gpu(given.value) if isinstance(given, Const) else None
+        number = logical_gpu(given.value if isinstance(given, Const) else getattr(given, "default", None))
         if number is None:
             if isinstance(given, Const) and "CPU" in str(given.value).upper():
                 continue

@@ -310,9 +310,9 @@ class NeverRun(Event):
     """Code that would configure a GPU is made, and nothing ever runs it; or an option is named, and not set.
 
     ``kind``: ``map``, ``filter``, ``generator expression``, ``generator``, ``context manager``, ``coroutine``,
-    ``partial``, ``lambda``, ``thread``, ``function`` (a name that is not called), ``comparison`` or ``option``.
-    ``called``: the function that would configure, canonical, or the option. ``text``: the function that calls it, if it
-    has a name. ``stored_in``: the name that it is bound to and that nothing reads; "" if there is none.
+    ``partial``, ``lambda``, ``thread``, ``function`` (a name that is not called), ``comparison``, ``option`` or
+    ``key`` (``text``, which a table lacks that has ``stored_in``). ``called``: the function that would configure, or
+    the option. ``text``: the function that calls it. ``stored_in``: the name that it is bound to and nothing reads.
     """
 
     kind: str

@@ -14,7 +14,7 @@ import libcst as cst
 from tfmemlint.fixes.order.files import CodeFile
 from tfmemlint.fixes.order.problem import Candidate, OrderProblem
 from tfmemlint.fixes.order.tensors import is_constant_tensor, is_fresh_object
-from tfmemlint.fixes.users import other_user
+from tfmemlint.fixes.users import mentions, other_user
 from tfmemlint.fixes.withheld import Withheld
 
 _PLAIN_BASES = frozenset({"object", "tf.Module", "tf.keras.Model", "tf.keras.layers.Layer", "keras.Model"})
@@ -34,7 +34,8 @@ def make_property(problem: OrderProblem) -> Iterator[Candidate]:
     bases = {tree.code(base.value) for base in owner.bases}
     if not isinstance(target, cst.Name) or owner.decorators or bases - _PLAIN_BASES:
         raise Withheld(f"{owner.name.value} is not a plain class")
-    fresh = is_fresh_object(file, node.value) and bases <= {"object"}
+    fresh = is_fresh_object(file, node.value) or _is_variable_of_one(file, owner, node.value)
+    fresh = fresh and bases <= {"object"}
     if not fresh and not is_constant_tensor(file, node.value):
         raise Withheld("the tensor may be another one each time")
     name = target.value
@@ -63,6 +64,22 @@ def make_property(problem: OrderProblem) -> Iterator[Candidate]:
     for use in uses:
         editor.replace(use, f"{tree.code(use)}()")
     yield Candidate({file.path: editor.finish()}, what.format("static method"))
+
+
+def _is_variable_of_one(file: CodeFile, owner: cst.ClassDef, value: cst.BaseExpression) -> bool:
+    """True for a variable of a class of which the program makes one object, outside of all loops and graphs: that
+    object may as well have it alone."""
+    tree = file.tree
+    if not isinstance(value, cst.Call) or file.imports.resolve(tree.code(value.func)) != "tf.Variable":
+        return False
+    given = [each.value for each in value.args if not each.star]
+    if len(given) < len(value.args) or not all(is_constant_tensor(file, each) for each in given):
+        return False
+    if "tf.function" in tree.text or mentions(file.path, tree.text, owner.name.value) != 2:
+        return False
+    calls = [node for node in tree.ranges if isinstance(node, cst.Call) and tree.code(node.func) == owner.name.value]
+    loops = (cst.For, cst.While, cst.CompFor, cst.BaseComp)
+    return len(calls) == 1 and not any(isinstance(around, loops) for around in tree.ancestors(calls[0]))
 
 
 def _uses(file: CodeFile, owner: cst.ClassDef, target: cst.Name) -> list[cst.Attribute]:

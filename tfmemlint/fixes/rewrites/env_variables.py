@@ -111,13 +111,46 @@ def set_value(editor: Editor, finding: Finding) -> None:
         editor.replace(value, f"{editor.quoted(',')}.join(map(str, {editor.code(value.args[0].value)}))")
         editor.unsafe(f"Set it to {meant!r}")
         return
-    old = literal(editor, given, details["value"])
+    old = in_table(editor, value, str(details.get("variable")), details["value"])
+    if old is None:
+        old = literal(editor, given, details["value"])
     write_string(editor, old, meant)
     message = f"Set it to {meant!r}"
     if details["safe"]:
         editor.safe(message)
     else:
         editor.unsafe(message)
+
+
+def in_table(editor: Editor, value: cst.CSTNode, variable: str, text: object) -> cst.SimpleString | None:
+    """Return the string ``text`` that a loop over a table of variables gives to ``value``: ``for name, value in
+    ENV.items()``; None if it is another string, or from elsewhere."""
+    loop = editor.nearest(value, cst.For) if isinstance(value, cst.Name) else None
+    if loop is None or not isinstance(value, cst.Name):
+        return None
+    second = matchers.Element(matchers.Name(value.value))
+    if not matchers.matches(loop.target, matchers.Tuple([matchers.Element(), second])):
+        return None
+    table: cst.BaseExpression | None = loop.iter
+    if isinstance(table, cst.Call) and isinstance(table.func, cst.Attribute) and table.func.attr.value == "items":
+        table = table.func.value
+    if isinstance(table, cst.Name):
+        target = matchers.AssignTarget(matchers.Name(table.value))
+        found = [node for node in matchers.findall(editor.module, matchers.Assign()) if matchers.findall(node, target)]
+        only = found[0] if len(found) == 1 else None
+        table = only.value if isinstance(only, cst.Assign) else None
+    pairs: list[tuple[cst.BaseExpression, cst.BaseExpression]] = []
+    if isinstance(table, cst.Dict):
+        pairs = [(each.key, each.value) for each in table.elements if isinstance(each, cst.DictElement)]
+    elif isinstance(table, (cst.List, cst.Tuple)):
+        rows = [each.value for each in table.elements if isinstance(each.value, (cst.Tuple, cst.List))]
+        pairs = [(row.elements[0].value, row.elements[1].value) for row in rows if len(row.elements) == 2]
+    for key, held in pairs:
+        if not isinstance(key, cst.SimpleString) or not isinstance(held, cst.SimpleString):
+            continue
+        if (key.evaluated_value, held.evaluated_value) == (variable, text):
+            return held
+    return None
 
 
 def _set_one_of(editor: Editor, finding: Finding) -> None:

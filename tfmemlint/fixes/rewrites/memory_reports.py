@@ -240,6 +240,21 @@ def replace_key(editor: Editor, finding: Finding) -> None:
     editor.unsafe(f"Ask get_memory_info for {report!r}")
 
 
+def ask_for_each(editor: Editor, finding: Finding) -> None:
+    """Ask for the device of the pass, in a loop over their names.
+
+    Raises:
+        Withheld: the loop may go through something else, or the name of the device is set elsewhere.
+    """
+    node, name = editor.expression_at(finding.anchors["device"]), str(finding.details["name"])
+    if not name:
+        raise Withheld("the loop may go through devices, or their numbers")
+    if not isinstance(node, cst.SimpleString):
+        raise Withheld(f"{editor.code(node)} is set elsewhere")
+    editor.replace(node, name)
+    editor.unsafe("Ask for the device of the pass")
+
+
 def renumber(editor: Editor, finding: Finding) -> None:
     """Ask for the GPU that the work is on, wherever the other one is asked for.
 

@@ -9,7 +9,7 @@ from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.operations.amounts import FLAGS, as_number, memory_of, option_value
 from tfmemlint.interpreter.operations.classes import lineage, metaclass_of
 from tfmemlint.interpreter.operations.command_line import Option, option_of, words_of
-from tfmemlint.interpreter.operations.config_files import loaded
+from tfmemlint.interpreter.operations.config_files import hooked, loaded
 from tfmemlint.interpreter.operations.environment import read_variable
 from tfmemlint.interpreter.registry import Invocation, builtin, models
 from tfmemlint.interpreter.values import (
@@ -124,8 +124,8 @@ def text(context: Context, call: Invocation) -> Value | None:
 @builtin("json.loads")
 def loads(context: Context, call: Invocation) -> Value | None:
     match call.values:
-        case [FileContent() | Amount() as content] if not call.keywords:
-            return loaded(context, content, JSON)
+        case [FileContent() | Amount() as content] if call.keywords.keys() <= {"object_hook"}:
+            return hooked(context, loaded(context, content, JSON), call)
         case [Const(str() as text)] if len(text) <= MAX_JSON_CHARACTERS:
             try:
                 found = json.loads(text)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 import os
-from dataclasses import replace
 
 from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.operations.config_files import (
     as_path,
     entries,
+    hooked,
     joined,
     lifted,
     loaded,
@@ -87,18 +87,7 @@ def load(context: Context, call: Invocation) -> Value | None:
     if call.name == "toml.load" and (path := as_path(given)) is not None:
         given = FileContent(path)
     found = loaded(context, given, _FROM_TEXT[call.name.partition(".")[0]])
-    hook = call.keywords.get("object_hook")
-    if hook is not None and found is not UNKNOWN:
-        return _hooked(context, found, hook, call)
-    return None if found is UNKNOWN else found
-
-
-def _hooked(context: Context, value: Value, hook: Value, call: Invocation) -> Value:
-    """Return what ``object_hook`` makes of a table and of all tables in it, the inner ones first."""
-    if not isinstance(value, Dict):
-        return value
-    inner = {key: _hooked(context, item, hook, call) for key, item in value.items.items()}
-    return context.call(hook, [new_container(context, replace(value, items=inner))], {}, call.node)
+    return None if found is UNKNOWN else hooked(context, found, call)
 
 
 @builtin("omegaconf.OmegaConf.load")

@@ -26,6 +26,7 @@ from tfmemlint.interpreter.values import (
     Seq,
     Value,
 )
+from tfmemlint.knowledge import units
 
 _GROUPS = frozenset({"add_argument_group", "add_mutually_exclusive_group", "add_subparsers", "add_parser"})
 _PARSING = frozenset({"parse_args", "parse_known_args", "parse_intermixed_args"})
@@ -186,7 +187,11 @@ def _parsed(name: str, keywords: dict[str, Value], source: str) -> Value:
         number = default.value if isinstance(default.value, (int, float)) else None
         known = number if not isinstance(number, bool) else None
         return Amount("", "", source, sure=False, default=known)
-    return option_value(name, reader, default, source, keywords.get("help"))
+    told = keywords.get("help")
+    unit, metavar = "", keywords.get("metavar")
+    if isinstance(metavar, Const) and isinstance(metavar.value, str):
+        unit = units.written_unit(metavar.value)
+    return option_value(name, reader, default, source, told, unit)
 
 
 def _switched(action: Value, default: Value | None) -> Value:

@@ -10,6 +10,7 @@ from tfmemlint.interpreter.operations.changes import change_unknown
 from tfmemlint.interpreter.operations.contents import Container, alter, forget_contents, new_container
 from tfmemlint.interpreter.operations.dicts import found_item, set_key, view_of, without_key
 from tfmemlint.interpreter.operations.methods import MethodCall
+from tfmemlint.interpreter.operations.never_run import report_missing_key
 from tfmemlint.interpreter.registry import changes, item_of, method
 from tfmemlint.interpreter.values import (
     NO_KEY,
@@ -56,6 +57,10 @@ def item_of_dict(context: Context, base: Dict, key: Value, node: ast.expr, writt
 @method(Dict, "get")
 def get(context: Context, base: Dict, call: MethodCall) -> Value:
     values, _ = call.drained_arguments(context)
+    if values and isinstance(values[0], FileValue) and isinstance(values[0].value, str):
+        # Of a dictionary that a file has, another file has other keys.
+        values = [Const(values[0].value), *values[1:]] if not base.open else values
+    report_missing_key(context, base, values, call.node)
     return found_item(base, values) if values else UNKNOWN
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import os
+from collections.abc import Sequence
 
 from tfmemlint.facts import folding
 from tfmemlint.facts.names import canonical
@@ -29,6 +30,7 @@ from tfmemlint.interpreter.values import (
 )
 from tfmemlint.knowledge import names as inventory
 from tfmemlint.knowledge.data_model import ASKED
+from tfmemlint.knowledge.device_names import logical_gpu
 from tfmemlint.knowledge.functions import RANKS
 
 
@@ -88,10 +90,23 @@ def visit_joined_str(context: Context, node: ast.JoinedStr) -> Value:
     if parts is None and (option := formatted_option(node, values)) is not None:
         return option
     if parts is None:
-        return Amount("str", source="an f-string")
+        return Amount("str", source="an f-string", default=_device_by_default(node, values))
     if sum(map(len, parts)) > folding.MAX_LENGTH:
         return UNKNOWN
     return FilePath("".join(parts), anchored) if anchored else Const("".join(parts))
+
+
+def _device_by_default(node: ast.JoinedStr, values: Sequence[Value]) -> str | None:
+    """Return the name of a device that an f-string is by default: ``f"/GPU:{args.gpu}"``; None for any other text."""
+    texts = []
+    for part, value in zip(node.values, values, strict=True):
+        known = value.value if isinstance(value, Const) else value.default if isinstance(value, Amount) else None
+        formatted = isinstance(part, ast.FormattedValue) and (part.format_spec or part.conversion != -1)
+        if formatted or known is None or isinstance(known, bool):
+            return None
+        texts.append(str(known))
+    name = "".join(texts)
+    return name if logical_gpu(name) is not None else None
 
 
 def _numbered_name(context: Context, node: ast.JoinedStr, index: Index) -> Value:

@@ -25,7 +25,7 @@ def computed(node: ast.BinOp, left: Value, right: Value) -> Value:
         return known
     first, second = _amount_of(node.left, left), _amount_of(node.right, right)
     if first is None and second is None:
-        return UNKNOWN
+        return _in_bytes(node, left, right)
     match node.op:
         case ast.Mult():
             return _product(first, left, second, right)
@@ -84,6 +84,18 @@ def _product(first: Amount | None, left: Value, second: Amount | None, right: Va
         return _scaled(first, units.bits_of_factor(right.value), part=_is_share(right.value))
     if second is not None and isinstance(left, Const):
         return _scaled(second, units.bits_of_factor(left.value), part=_is_share(left.value))
+    return UNKNOWN
+
+
+def _in_bytes(node: ast.BinOp, left: Value, right: Value) -> Value:
+    """Return what is made of a number that isn't known by a factor of 1024**3: bytes, as nothing else is made so."""
+    for number, value, factor in ((node.left, left, right), (node.right, right, left)):
+        if isinstance(node.op, ast.Mult) and isinstance(factor, Const) and factor.value == 2**30:
+            source = value.source if isinstance(value, Amount) else last_word(number)
+            plain = not isinstance(value, Amount) or value.type in ("", "number")
+            return (
+                Amount("number", units.BYTES, source, sure=False) if plain and isinstance(value, Unknown) else UNKNOWN
+            )
     return UNKNOWN
 
 
@@ -155,15 +167,17 @@ def _number_in(value: object) -> float | None:
         return None
 
 
-def option_value(name: str, reader: str, default: Value, source: str, told: Value | None = None) -> Value:
+def option_value(
+    name: str, reader: str, default: Value, source: str, told: Value | None = None, unit: str = ""
+) -> Value:
     """Return what an option of a command line is.
 
     Args:
         name: its name, which may state a unit. reader: ``str``, ``int`` or ``float``; "" for any other.
         default: what it is where none is given. source: where it comes from, in words.
-        told: the text that explains it to users, which may state the unit.
+        told: the text that explains it to users, which may state the unit. unit: one that is stated otherwise.
     """
-    unit = units.unit_in_name(name)
+    unit = unit or units.unit_in_name(name)
     if not unit and reader in ("int", "float") and isinstance(told, Const) and isinstance(told.value, str):
         unit = units.unit_in_help(told.value)
     if reader in ("int", "float"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import string
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from tfmemlint.interpreter.context import Context
@@ -30,13 +30,21 @@ def is_memory(value: Value) -> bool:
 
 def told_in_f_string(context: Context, node: ast.JoinedStr, values: Sequence[Value]) -> None:
     """Report the amounts in an f-string that has the unit beside them."""
-    texts = [
-        part.value if isinstance(part, ast.Constant) and isinstance(part.value, str) else "" for part in node.values
-    ]
+    # A name may stand for the unit: ``f"{used:.0f} {UNIT}"``.
+    texts = [value.value if isinstance(value, Const) and isinstance(value.value, str) else None for value in values]
     for number, (part, value) in enumerate(zip(node.values, values, strict=False)):
         if isinstance(part, ast.FormattedValue):
-            around = (texts[number - 1] if number else "", texts[number + 1] if number + 1 < len(texts) else "")
-            _report(context, part.value, value, *around, form=_constant(part.format_spec))
+            before = "".join(reversed([*_known(reversed(texts[:number]))]))
+            after = "".join(_known(texts[number + 1 :]))
+            _report(context, part.value, value, before, after, form=_constant(part.format_spec))
+
+
+def _known(texts: Iterable[str | None]) -> Iterator[str]:
+    """Yield the texts as far as they are known."""
+    for text in texts:
+        if text is None:
+            return
+        yield text
 
 
 def told_in_print(context: Context, node: ast.AST, values: Sequence[Value]) -> None:

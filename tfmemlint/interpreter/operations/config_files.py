@@ -14,6 +14,7 @@ from typing import Any
 from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.limits import MAX_FILE_ITEMS_UNROLLED
 from tfmemlint.interpreter.operations.contents import new_container
+from tfmemlint.interpreter.registry import Invocation
 from tfmemlint.interpreter.values import (
     UNKNOWN,
     Amount,
@@ -170,6 +171,15 @@ def loaded(context: Context, given: Value | None, kind: str) -> Value:
             return Given()
 
 
+def hooked(context: Context, value: Value, call: Invocation) -> Value:
+    """Return what ``object_hook`` of a call makes of a table and of all tables in it, the inner ones first."""
+    hook = call.keywords.get("object_hook")
+    if hook is None or not isinstance(value, Dict):
+        return value
+    inner = {key: hooked(context, item, call) for key, item in value.items.items()}
+    return context.call(hook, [new_container(context, replace(value, items=inner))], {}, call.node)
+
+
 def lifted(context: Context, setting: Setting, path: str, name: str = "") -> Value:
     """Return what a file has as a value. A dictionary may have other keys in another file."""
     if isinstance(setting.value, dict):
@@ -211,7 +221,7 @@ def file_value(setting: Setting, path: str, name: str = "", *, sure: bool = Fals
     if isinstance(value, str):
         return FileValue("str", unit, source, sure, path=path, row=setting.row, value=value)
     if isinstance(value, (int, float)) and not isinstance(value, bool):
-        return FileValue("number", unit, source, sure, value, path=path, row=setting.row, value=value)
+        return FileValue("number", unit, source, sure, value, path=path, row=setting.row, value=value, key=name)
     return UNKNOWN
 
 

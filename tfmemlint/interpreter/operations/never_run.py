@@ -7,7 +7,9 @@ or calls them. Source: https://docs.python.org/3/library/functions.html#map and 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+import difflib
+import re
+from collections.abc import Iterator, Sequence
 
 from tfmemlint.facts.names import canonical
 from tfmemlint.facts.syntax import dotted
@@ -15,7 +17,20 @@ from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.operations.classes import class_member
 from tfmemlint.interpreter.operations.events import event_fields
 from tfmemlint.interpreter.program import NeverRun
-from tfmemlint.interpreter.values import Class, Function, Instance, Lazy, Partial, Proto, Ref, Scope, Thread, Value
+from tfmemlint.interpreter.values import (
+    Class,
+    Const,
+    Dict,
+    Function,
+    Instance,
+    Lazy,
+    Partial,
+    Proto,
+    Ref,
+    Scope,
+    Thread,
+    Value,
+)
 from tfmemlint.knowledge.environment import ABOUT_GPUS, read_at
 from tfmemlint.knowledge.functions import CONFIGURES_GPUS, SET_THREADS
 
@@ -60,6 +75,31 @@ def report_unassigned(context: Context, node: ast.expr) -> None:
     if name:
         kind = "comparison" if compared else "option"
         context.emit(NeverRun(kind=kind, called=name, text="", **event_fields(context, node)))
+
+
+def report_missing_key(context: Context, table: Dict, values: Sequence[Value], node: ast.AST) -> None:
+    """Report ``table.get(key, default)`` where the key is nearly one of a function that would configure a GPU."""
+    key = values[0].value if values and isinstance(values[0], Const) else None
+    default = values[1] if len(values) > 1 else None
+    if not isinstance(key, str) or key in table.items or table.open or context.state is None:
+        return
+    if default is not None and next(_configuring(context, default, _MAX_DEPTH), None) is not None:
+        return
+    for name, value in table.items.items():
+        found = next(_configuring(context, value, _MAX_DEPTH), None) if isinstance(value, Function) else None
+        if found is not None and isinstance(name, str) and _is_nearly(key, name):
+            context.emit(NeverRun(kind="key", called=found[0], text=key, stored_in=name, **event_fields(context, node)))
+            return
+
+
+def _is_nearly(written: str, name: str) -> bool:
+    """True if a key has all words of another one that it has in common with, or is a slip of the pen away from it."""
+    words, others = (set(re.split(r"[^a-z0-9]+", text.lower())) - {""} for text in (written, name))
+    inside = bool(words) and (words <= others or others <= words)
+    return inside or difflib.SequenceMatcher(None, written.lower(), name.lower()).ratio() > _NEAR
+
+
+_NEAR = 0.8
 
 
 def report_stored_for_nothing(context: Context, statement: ast.Assign, value: Value) -> None:

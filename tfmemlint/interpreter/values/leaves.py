@@ -55,11 +55,13 @@ class FileValue(Amount):
     Attributes:
         path: the file as reports name it. row: where it is there; 0 if that is not known.
         value: what the program gets: a string, a number, a bool, None, or a tuple of file values (a list).
+        key: its name there.
     """
 
     path: str = ""
     row: int = 0
     value: Any = None
+    key: str = ""
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, FileValue):
