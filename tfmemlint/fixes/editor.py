@@ -164,6 +164,10 @@ class Editor(PlaceFinder):
                 new[0] = new[0].with_changes(leading_lines=[cst.EmptyLine(indent=False)])
         self._changes.before.setdefault(whole, []).extend(new)
 
+    def set_apart(self, statement: Statement) -> None:
+        """Put a blank line above a statement, if there is none."""
+        self._changes.spaced.add(self._whole(statement))
+
     def insert_tidily(self, statement: Statement, lines: str) -> None:
         """Insert new statements above one of the top level, with the blank lines that the file has elsewhere."""
         self._put_up = True

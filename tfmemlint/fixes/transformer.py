@@ -59,6 +59,7 @@ class Changes:
         top: new lines at the top of the module, by the index of the statement that they follow (-1: the very top).
         gap: the number of blank lines below the new lines at the top.
         apart: statements that a blank line separates from what is put above them.
+        spaced: statements that a blank line separates from what is above them.
         fenced: imports above which code is put; True if such code is there already. Imports that come with it join
             those above, and a blank line follows.
     """
@@ -74,6 +75,7 @@ class Changes:
     top: dict[int, list[Line]] = field(default_factory=dict)
     gap: int = 0
     apart: set[cst.CSTNode] = field(default_factory=set)
+    spaced: set[cst.CSTNode] = field(default_factory=set)
     fenced: dict[cst.CSTNode, bool] = field(default_factory=dict)
 
     def nodes(self) -> set[cst.CSTNode]:
@@ -89,7 +91,7 @@ class Changes:
         return any(statement in group for group in (self.moved, self.swapped, self.before, self.after))
 
     def _groups(self) -> tuple[Iterable[cst.CSTNode], ...]:
-        return self.removed, self.moved, self.swapped, self.before, self.after, self.above, self.trailing
+        return self.removed, self.moved, self.swapped, self.before, self.after, self.above, self.trailing, self.spaced
 
 
 @dataclass(slots=True)
@@ -276,6 +278,12 @@ class ChangeTransformer(cst.CSTTransformer):
             if heads and (swapped is not None or (before and not self._moves_above(handles))):
                 # The comment of removed code is about the code that takes its place.
                 loose = [line for line in loose if line.comment is not None]
+            if (
+                body
+                and not changes.spaced.isdisjoint(handles)
+                and all(line.comment is not None for line in (*pending, *loose))
+            ):
+                loose = [cst.EmptyLine(indent=False), *loose]
             if before:
                 lead = join_lines(pending, loose)
                 fence = next((changes.fenced[handle] for handle in handles if handle in changes.fenced), None)

@@ -45,6 +45,10 @@ def make_property(problem: OrderProblem) -> Iterator[Candidate]:
     if re.search(rf"attr\([^)\n]*['\"]{name}['\"]|__dict__\[['\"]{name}", tree.text):
         raise Withheld(f"{name} is used by its name")
     editor = problem.editor(file)
+    block = tree.statements(tree.block_of(statement))
+    # A method has a blank line above it and below it, but at the head of the class.
+    for beside in block[max(block.index(statement), 1) : block.index(statement) + 2]:
+        editor.set_apart(beside)
     value = tree.code(node.value)
     what = f"Make {owner.name.value}.{name} a {{}}, which makes the tensor when it is used"
     of_objects = all(tree.code(use.value) == "self" for use in uses)

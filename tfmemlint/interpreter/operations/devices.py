@@ -111,7 +111,17 @@ def device_at(context: Context, devices: Devices, key: Value, written: ast.expr 
         if not devices.whole and key.value >= 0 and (devices.skip or devices.first is not None):
             return Device(devices.kind, devices.type, devices.skip + key.value)
         return Device(devices.kind, devices.type, key.value if devices.whole else f"[{key.value}] of some")
-    return Device(devices.kind, devices.type, unparsed(written) if written is not None else None)
+    return Device(devices.kind, devices.type, _number_written(context, written) if written is not None else None)
+
+
+def _number_written(context: Context, written: ast.expr) -> str:
+    """Return a number that isn't known as it is written; with the rank that is known in ``gpus[rank % len(gpus)]``, as
+    other ranks have other GPUs, if there is more than one."""
+    if isinstance(written, ast.BinOp) and isinstance(written.op, ast.Mod):
+        rank = context.last_values.get(id(written.left))
+        if isinstance(rank, Const) and isinstance(context.last_values.get(id(written.right)), Count):
+            return f"{rank.value} % {unparsed(written.right)}"
+    return unparsed(written)
 
 
 def put_together(parts: Sequence[Value]) -> Devices | None:
