@@ -13,7 +13,7 @@ from tfmemlint.knowledge.environment import Moment, read_at
 from tfmemlint.knowledge.functions import GPU_TESTS
 from tfmemlint.model.finding import Finding, Severity
 from tfmemlint.model.intent import Intent, Purpose
-from tfmemlint.rulekit.env_writes import SET_FROM_FILES, hides_what_is_hidden, is_for_the_next_program
+from tfmemlint.rulekit.env_writes import SET_FROM_FILES, hides_what_is_hidden, is_for_the_next_program, puts_back
 from tfmemlint.rulekit.explain import file_trace, fork_anchors, fork_details, fork_notes, in_line, start_trace, written
 from tfmemlint.rulekit.rule import Rule
 from tfmemlint.rulekit.start_trace import start_anchors, start_details, where_to
@@ -92,7 +92,7 @@ class EnvAfterInit(Rule):
                 continue
             if _is_set_once_more(program, write, before):
                 continue
-            if is_for_the_next_program(program, write) or hides_what_is_hidden(write):
+            if is_for_the_next_program(program, write) or hides_what_is_hidden(write) or puts_back(program, write):
                 continue
             start = phase.by
             # The variable may already have the same value, so that nothing is lost.

@@ -153,7 +153,7 @@ REPAIRED: dict[str, Repaired] = DEEP | {
                         print(float(image))
                 """
         },
-        "Move images into the 'with' in line 15",
+        "Move line 13 into the 'with growing()' that is below",
         {
             "train.py": """
                 import contextlib

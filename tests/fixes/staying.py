@@ -131,4 +131,99 @@ STAYS: dict[str, tuple[dict[str, str], str]] = {
         },
         "it needs options, which line 17 gives",
     ),
+    "the condition has another value by then": (
+        {
+            "train.py": """
+                import tensorflow as tf
+
+
+                class Agent:
+                    def __init__(self, states, growth):
+                        self.states = states
+                        if growth:
+                            self._grow()
+
+                    def _grow(self):
+                        for gpu in tf.config.list_physical_devices("GPU"):
+                            tf.config.experimental.set_memory_growth(gpu, True)
+
+
+                def main(options):
+                    states = tf.zeros((4, 2))
+                    options["growth"] = options["growth"] or states.shape[0] > 2
+                    print(Agent(states, options["growth"]).states.shape)
+
+
+                main({"growth": False})
+                """
+        },
+        "it needs states, which line 16 gives",
+    ),
+    "a function of the program's own counts who asks for the fields": (
+        {
+            "train.py": """
+                import tensorflow as tf
+
+
+                class Options:
+                    growth = True
+                    asked = 0
+
+
+                def asdict(options):
+                    options.asked += 1
+                    return {"growth": options.growth}
+
+
+                def configure(growth):
+                    for gpu in tf.config.list_physical_devices("GPU"):
+                        tf.config.experimental.set_memory_growth(gpu, growth)
+
+
+                options = Options()
+                data = tf.zeros((options.asked + 1,))
+                configure(**asdict(options))
+                print(data.shape)
+                """
+        },
+        "options may be changed by it, and is used in between",
+    ),
+    "a registry keeps what it is given": (
+        {
+            "train.py": """
+                import argparse
+
+                import tensorflow as tf
+
+                WEIGHTS = {}
+
+
+                def register(name, weight):
+                    WEIGHTS[name] = weight
+
+                    def decorate(function):
+                        return lambda value: weight * function(value)
+
+                    return decorate
+
+
+                @register("plain", tf.constant(2.0))
+                def plain(value):
+                    return value
+
+
+                def main():
+                    parser = argparse.ArgumentParser()
+                    parser.add_argument("--growth", default=True)
+                    args = parser.parse_args()
+                    for gpu in tf.config.list_physical_devices("GPU"):
+                        tf.config.experimental.set_memory_growth(gpu, args.growth)
+                    print(float(plain(1.0)), WEIGHTS)
+
+
+                main()
+                """
+        },
+        "the statement around it does more than configure",
+    ),
 }

@@ -9,7 +9,7 @@ import pytest
 
 from tests.fixes.helpers import code
 from tests.fixes.projects import GROW, STARTER, fix, left, make
-from tests.fixes.repaired_objects import REPAIRED
+from tests.fixes.repaired_conditions import REPAIRED
 from tests.fixture_runs import command
 from tfmemlint.engine.context import RunContext
 from tfmemlint.engine.run import run

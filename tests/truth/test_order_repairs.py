@@ -9,7 +9,7 @@ import pytest
 
 from tests.fixes.helpers import code
 from tests.fixes.projects import make
-from tests.fixes.repaired_objects import REPAIRED
+from tests.fixes.repaired_conditions import REPAIRED
 from tests.fixture_files import is_everything_wanted
 from tests.fixture_runs import command
 from tests.program_files import program_folders, read_program

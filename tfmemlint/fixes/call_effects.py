@@ -26,10 +26,17 @@ class CallEffects:
     Args:
         bodies: what its functions and methods do, by their names; methods have the name of their class in front.
         elsewhere: returns a function of another file by its dotted name here; None if it is not known.
+        copying: the names of functions that change nothing, unless the program has one of this name itself.
     """
 
-    def __init__(self, bodies: Mapping[str, DefUse], elsewhere: Callable[[str], Known | None] = lambda _: None) -> None:
+    def __init__(
+        self,
+        bodies: Mapping[str, DefUse],
+        elsewhere: Callable[[str], Known | None] = lambda _: None,
+        copying: frozenset[str] = frozenset(),
+    ) -> None:
         self._bodies = bodies
+        self._copying = copying
         self._elsewhere = elsewhere
         self._methods: dict[str, DefUse | None] = {}
         for name, body in bodies.items():
@@ -57,7 +64,7 @@ class CallEffects:
         found = set(names.touches)
         for given, body, effects in self._calls(names, seen):
             if body is None:
-                found.add(given.path)
+                found |= set() if given.function in self._copying else {given.path}
             else:
                 found |= _handed(given, body, effects.touched(body, seen | {given.function}))
         return found

@@ -200,6 +200,14 @@ class _Collector:
             *((keyword.arg or "**", keyword.value) for keyword in node.keywords),
         ]
         for key, argument in arguments:
+            if key == "**" and isinstance(argument, ast.Call) and dotted(argument.func) in AS_DICT:
+                # The call gets a new dictionary, and not the object whose fields are in it.
+                if dotted(argument.func) == "vars":
+                    self.names.called.append("vars")
+                    self._children(argument)
+                else:
+                    self.visit(argument)
+                continue
             path = path_of(argument)
             for given in paths_in(argument):
                 self.names.given.append(Given(name, key, given, bool(path)))
@@ -384,3 +392,7 @@ READS_ONLY = frozenset(_READING.split())
 """Methods of strings, of Python's own collections and of loggers that change nothing."""
 HARMLESS = frozenset(f"{_BUILTINS} {_FUNCTIONS}".split())
 """Calls that change none of their arguments and have no effect on configuration."""
+COPYING = frozenset(["asdict", "astuple", "dataclasses.asdict", "dataclasses.astuple"])
+"""Functions of ``dataclasses``, as they are written, that return the fields of an object and change nothing."""
+AS_DICT = COPYING | {"vars"}
+"""Functions that return the fields of an object."""

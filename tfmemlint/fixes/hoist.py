@@ -10,7 +10,7 @@ import libcst as cst
 from tfmemlint.fixes.access_paths import Path, overlap
 from tfmemlint.fixes.call_effects import CallEffects, Known
 from tfmemlint.fixes.concrete_tree import ConcreteTree, Statement
-from tfmemlint.fixes.def_use import HARMLESS, DefUse, def_use_of
+from tfmemlint.fixes.def_use import AS_DICT, COPYING, HARMLESS, DefUse, def_use_of
 from tfmemlint.fixes.imports import ImportBindings, imported_module, is_import
 from tfmemlint.fixes.statement_names import names_of
 from tfmemlint.fixes.trace_places import places_in_function
@@ -134,7 +134,7 @@ class Hoist:
         self._output_may_move = output_may_move
         self._names = names_of(tree)
         self.bodies = self._names.bodies
-        self.effects = CallEffects({**self._names.nested, **self._names.all_bodies}, self._elsewhere)
+        self.effects = CallEffects({**self._names.nested, **self._names.all_bodies}, self._elsewhere, COPYING)
         self.declared = self._names.declared
 
     def _elsewhere(self, called: str) -> Known | None:
@@ -354,6 +354,8 @@ class Hoist:
             full = self.imports.resolve(name)
             last = name.rpartition(".")[2]
             if full in HARMLESS or full.startswith(_CONFIGURES) or last in _ABOUT_DEVICES:
+                continue
+            if full in AS_DICT and name not in self.bodies:
                 continue
             if "." in name and last in _CONFIGURING and self.foreign(name) is None:
                 continue

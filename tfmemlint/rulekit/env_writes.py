@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING
 from tfmemlint.facts.reads import mentions_as_read, reads, rows_of_programs_started, starts_others
 from tfmemlint.interpreter.program import Call, End, EnvWrite, RuntimeStart
 from tfmemlint.interpreter.state import Tri
-from tfmemlint.interpreter.values import Const
+from tfmemlint.interpreter.values import UNKNOWN, Const
 from tfmemlint.knowledge.environment import Moment, read_at
 from tfmemlint.knowledge.functions import SET_GROWTH, SET_LOGICAL
 from tfmemlint.model.finding import Step
@@ -27,6 +28,8 @@ SET_FROM_FILES = r"\bload_dotenv|\benviron\.update\("
 """Matches code that sets variables whose names may stand in a configuration file only."""
 MAX_LATER_WRITES = 200
 """Writes of one variable that are looked at for each write of it: a program has a few of them."""
+_ENDS = frozenset({"__exit__", "__aexit__", "tearDown", "tearDownClass"})
+"""Functions that run at the end of what others have begun."""
 _TENSORFLOW = r"(?m)^[ \t]*(?:import|from)\s+(?:tensorflow|keras|tf_keras)\b"
 
 
@@ -62,6 +65,21 @@ def is_replaced(program: Program, write: EnvWrite) -> bool:
         if later.value != write.value and later.comes_with(write):
             return getattr(later.state, phase).has is Tri.NO and later.how != "setdefault"
     return False
+
+
+def puts_back(program: Program, write: EnvWrite) -> bool:
+    """Return True if a function sets a variable to what is not known after it has set it to something else itself: it
+    gives back, at the end of a block, the value that it found."""
+    if write.value != UNKNOWN or not write.function:
+        return False
+    if write.function in _ENDS:
+        return True
+    place = (write.path, write.function)
+    earlier = itertools.takewhile(lambda event: event is not write, program.of(EnvWrite))
+    return any(
+        event.name == write.name and (event.path, event.function) == place and event.value != UNKNOWN
+        for event in earlier
+    )
 
 
 def is_for_the_next_program(program: Program, write: EnvWrite) -> bool:

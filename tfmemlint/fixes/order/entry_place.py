@@ -86,12 +86,17 @@ def is_guard(file: CodeFile, node: cst.CSTNode) -> bool:
     )
 
 
-def call_in(problem: OrderProblem, place: Statement, target: CodeFile, name: str, arguments: str) -> dict[str, str]:
-    """Return the new text of the file where the ways part: ``name`` of another file is called above ``place``."""
+def call_in(problem: OrderProblem, place: Statement, target: CodeFile, name: str, call: str) -> dict[str, str]:
+    """Return the new text of the file where the ways part: ``name`` of another file is called above ``place``.
+
+    Args:
+        problem: the configuration that comes too late. place: the statement. target: the other file.
+        name: the function. call: the call of it, by its bare name, perhaps under a condition.
+    """
     file = problem.file
     editor = problem.editor(file)
     spelled, known = _spelled(problem, file, place, target, name)
-    call = f"{spelled.rpartition(' ')[2]}({arguments})\n"
+    bare, call = call, re.sub(rf"(?<![\w.]){name}\(", f"{spelled.rpartition(' ')[2]}(", call)
     top = file.tree.block_of(place) is file.tree.module
     if known is not None:
         if name not in _locals(file, known):
@@ -99,9 +104,9 @@ def call_in(problem: OrderProblem, place: Statement, target: CodeFile, name: str
         editor.put_up(call, place, problem.why)
     elif spelled.startswith("from ") and not (top and is_import(place)):
         editor.add_import(spelled.removeprefix("from ").partition(" import ")[0], name)
-        editor.put_up(f"{name}({arguments})\n", place, problem.why)
+        editor.put_up(bare, place, problem.why)
     elif spelled.startswith("from "):
-        editor.put_up(f"{spelled}\n\n{name}({arguments})\n", place, problem.why)
+        editor.put_up(f"{spelled}\n\n{bare}", place, problem.why)
     else:
         editor.put_up(call, place, problem.why)
     return {file.path: editor.finish()}

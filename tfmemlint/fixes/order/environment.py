@@ -128,6 +128,8 @@ def check_removable(file: CodeFile, statement: Statement) -> None:
         raise Withheld("the late call is part of a larger statement")
     if not any(file.tree.code(argument.value) == "True" for argument in node.value.args):
         raise Withheld("the late call does not say True")
+    if _INDEX.search(file.tree.code(node.value.args[0].value)):
+        raise Withheld("the late call is for a GPU that is known only then")
     function = file.tree.function_of(statement)
     for around in file.tree.ancestors(statement):
         if around is function:
@@ -138,6 +140,10 @@ def check_removable(file: CodeFile, statement: Statement) -> None:
             raise Withheld(f"line {file.tree.span(around).row} decides for which GPUs memory growth is on")
         if isinstance(around, (cst.While, cst.ExceptHandler, cst.Match, cst.Else)):
             raise Withheld("a condition decides whether memory growth is on")
+
+
+_INDEX = re.compile(r"\[\s*[A-Za-z_]")
+"""An item whose index is no number."""
 
 
 def _asks_for_gpus(file: CodeFile, test: cst.BaseExpression) -> bool:

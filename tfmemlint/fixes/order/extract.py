@@ -22,8 +22,9 @@ from tfmemlint.fixes.def_use import DefUse, def_use_of
 from tfmemlint.fixes.editor import Editor
 from tfmemlint.fixes.hoist import Hoist, HoistEntry
 from tfmemlint.fixes.hoist_out_of_function import importer_of
+from tfmemlint.fixes.order.conditions import conditions_on_the_way, under_conditions
 from tfmemlint.fixes.order.configuring_part import configuring_part
-from tfmemlint.fixes.order.entry_place import call_in, check_flags, entry_place, is_unconditional
+from tfmemlint.fixes.order.entry_place import call_in, check_flags, entry_place
 from tfmemlint.fixes.order.files import CodeFile
 from tfmemlint.fixes.order.given_arguments import assigned_last, constructor_argument, given_arguments, parameters_of
 from tfmemlint.fixes.order.idle import idle_calls
@@ -100,11 +101,12 @@ def _called_first(problem: OrderProblem, place: Statement) -> list[Candidate]:
         raise Withheld(f"{name}() would print twice")
     if _leaves_work(found) or found.parameters or function.decorators or tree.block_of(function) is not tree.module:
         return []
+    call = under_conditions(conditions_on_the_way(problem), f"{name}()")
     if file.path != problem.file.path:
-        texts = call_in(problem, place, file, name, "")
+        texts = call_in(problem, place, file, name, call)
     elif tree.span(function) < tree.span(place):
         editor = problem.editor(file)
-        editor.put_up(f"{name}()\n", place, problem.why)
+        editor.put_up(call, place, problem.why)
         texts = {file.path: editor.finish()}
     else:
         return []
@@ -116,9 +118,11 @@ def _called_first(problem: OrderProblem, place: Statement) -> list[Candidate]:
 
 def _extract(problem: OrderProblem, *, hollow: bool) -> Iterator[Candidate]:
     place = entry_place(problem)
-    is_unconditional(problem)
+    conditions = conditions_on_the_way(problem)
     found = _extracted(problem)
     file = found.file
+    if "called" not in problem.finding.details and _puts_back(found):
+        raise Withheld(f"{found.function.name.value}() puts back what it sets")
     if not hollow and _leaves_yield(found):
         raise Withheld(f"{found.function.name.value}() would do nothing any more")
     name = _free_name(file)
@@ -141,14 +145,15 @@ def _extract(problem: OrderProblem, *, hollow: bool) -> Iterator[Candidate]:
     home = _top_level(file, found.function)
     parameters = ", ".join(found.parameters)
     definition = f"def {name}({parameters}):\n{indent(found.body, '    ')}"
+    call = under_conditions(conditions, f"{name}({given})")
     if same and top:
         editor.carry_up(_imports_below(found, place), place)
     if same and top and file.tree.span(place) <= file.tree.span(home):
-        editor.put_up(f"{definition}\n\n\n{name}({given})\n", place, problem.why)
+        editor.put_up(f"{definition}\n\n\n{call}", place, problem.why)
     else:
         editor.insert_before(home, definition, apart=True)
         if same:
-            editor.put_up(f"{name}({given})\n", place, problem.why)
+            editor.put_up(call, place, problem.why)
     what = f"Take {name}() out of {found.function.name.value}() and call it above {describe(problem.file, place)}"
     idle = not gone and not _leaves_work(found)
     calls = idle_calls(file, found.function, place) if idle and same else []
@@ -160,7 +165,7 @@ def _extract(problem: OrderProblem, *, hollow: bool) -> Iterator[Candidate]:
         _replace(editor, found, "" if gone else f"{name}({found.inner_arguments})")
     texts = {file.path: editor.finish()}
     if not same:
-        texts |= call_in(problem, place, file, name, given)
+        texts |= call_in(problem, place, file, name, call)
     stays = f"; {found.function.name.value}() stays, as others may call it" if idle and not calls else ""
     yield Candidate(texts, what + stays)
 
@@ -394,6 +399,11 @@ def _leaves_work(found: Extracted) -> bool:
     body = found.function.body
     rest = [line for line in body.body if line is not found.line and line not in found.taken]
     return any(not _is_docstring(line) for line in rest)
+
+
+def _puts_back(found: Extracted) -> bool:
+    """True for the function of a context manager: what it sets in the environment is for a block."""
+    return found.function.name.value == "__enter__" or bool(matchers.findall(found.function.body, matchers.Yield()))
 
 
 def _leaves_yield(found: Extracted) -> bool:

@@ -38,14 +38,25 @@ def given_arguments(
     Raises:
         Withheld: the call that leads to the configuration gives what is not known where the new call is to be.
     """
-    return {name: _given(problem, file, function, name, body) for name in names}
+    return {name: given_at(problem, len(problem.late) - 1, file, function, name, body) for name in names}
 
 
-def _given(problem: OrderProblem, file: CodeFile, function: cst.FunctionDef, name: str, body: str) -> str:
-    """Return what a parameter is given, followed from call to call back to the file where the new call is to be."""
+def given_at(
+    problem: OrderProblem, position: int, file: CodeFile, function: cst.FunctionDef, name: str, body: str
+) -> str:
+    """Return what a parameter is given, followed from call to call back to the file where the new call is to be.
+
+    Args:
+        problem: the configuration that comes too late.
+        position: of the step towards the configuration that is in the function.
+        file, function: where that step is. name: the parameter. body: the code that needs it.
+
+    Raises:
+        Withheld: a call on the way gives what is not known where the new call is to be.
+    """
     unknown = Withheld(f"it needs {name}, a parameter of {function.name.value}()")
     value, called = name, function
-    for number in range(len(problem.late) - 2, -1, -1):
+    for number in range(position - 1, -1, -1):
         step = problem.late[number]
         caller = problem.files.get(step.path)
         call = next((node for node in caller.tree.at(step.span) if isinstance(node, cst.Call)), None)
@@ -66,7 +77,7 @@ def _given(problem: OrderProblem, file: CodeFile, function: cst.FunctionDef, nam
         if not value or not path_of(ast.parse(value, mode="eval").body):
             raise unknown
         if caller.path == problem.file.path and _is_in_place(problem, call):
-            if not _is_the_same_above(problem, call, value, name, body):
+            if not is_the_same_above(problem, call, value, name, body):
                 raise unknown
             return value
         around = caller.tree.function_of(caller.tree.statement_of(call))
@@ -131,7 +142,7 @@ def constructor_argument(
     if value not in parameters or len(calls) != 1 or any(argument.star for argument in calls[0].args):
         raise unknown
     given = {**parameters, **_arguments(problem.file, calls[0], list(parameters)[1:])}[value]
-    if not _is_literal(given) and not _is_the_same_above(problem, calls[0], given, attribute, body):
+    if not _is_literal(given) and not is_the_same_above(problem, calls[0], given, attribute, body):
         raise unknown
     return given
 
@@ -160,11 +171,12 @@ def _arguments(file: CodeFile, call: cst.Call, names: Sequence[str]) -> dict[str
     return found
 
 
-def _is_the_same_above(problem: OrderProblem, call: cst.Call, value: str, name: str, body: str) -> bool:
+def is_the_same_above(problem: OrderProblem, call: cst.CSTNode, value: str, name: str, body: str) -> bool:
     """True if an argument of a call has the same value already where the new call is to be, above it."""
     file = problem.file
     tree, hoist = file.tree, file.hoist
-    place, statement = entry_place(problem), tree.statement_of(call)
+    place = entry_place(problem)
+    statement = call if isinstance(call, (cst.BaseStatement, cst.BaseSmallStatement)) else tree.statement_of(call)
     path = path_of(ast.parse(value, mode="eval").body) if value else ()
     block = tree.statements(tree.block_of(place))
     around = next((line for line in block if tree.span(line).contains(tree.span(statement))), None)

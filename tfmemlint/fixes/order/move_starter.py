@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
+from tfmemlint.fixes.access_paths import overlap
 from tfmemlint.fixes.concrete_tree import Statement
 from tfmemlint.fixes.order.entry_place import is_guard
 from tfmemlint.fixes.order.files import CodeFile
@@ -142,7 +143,12 @@ def _below(problem: OrderProblem, file: CodeFile, statement: Statement, name: st
             raise Withheld("the configuration is reached under a condition")
         inner = tree.statements(holder)
         rows += inner[: inner.index(late)]
+    needed = hoist.entry_of(statement, hoist.read(statement).copy(), 0).parts
+    steady = file.imports.imported() | set(hoist.bodies)
     for line in [*rows, late]:
+        touched = hoist.entry_of(line, hoist.read(line).copy(), 0).touched
+        if changed := overlap(touched, needed) - steady:
+            raise Withheld(f"line {tree.span(line).row} may change {min(changed)}, of which {name} is made")
         if name in hoist.entry_of(line, hoist.read(line), 0).names.reads or _may_read(file, line, name):
             raise Withheld(f"line {tree.span(line).row} uses {name} before it configures")
     for line in between:

@@ -13,6 +13,7 @@ from tfmemlint.fixes.order.defer_import import defer_import
 from tfmemlint.fixes.order.environment import force_growth
 from tfmemlint.fixes.order.extract import extract, extract_all, extract_further_up
 from tfmemlint.fixes.order.into_constructor import move_into_constructor
+from tfmemlint.fixes.order.lazy_argument import make_argument_lazy
 from tfmemlint.fixes.order.leave_block import leave_block
 from tfmemlint.fixes.order.leave_fixture import leave_fixture
 from tfmemlint.fixes.order.list_physical import list_physical_devices
@@ -23,6 +24,7 @@ from tfmemlint.fixes.order.problem import Candidate, OrderProblem, Strategy
 from tfmemlint.fixes.order.spawn_processes import spawn_processes
 from tfmemlint.fixes.order.split_import import split_import
 from tfmemlint.fixes.order.visible import set_visible_devices
+from tfmemlint.fixes.order.widen_with import widen_with
 from tfmemlint.fixes.withheld import Withheld
 from tfmemlint.model.records import dataclass
 
@@ -33,7 +35,13 @@ def change_starter(problem: OrderProblem) -> Iterator[Candidate]:
     Where an import leads to it, the imported files are tried as well, beginning with that of the start.
     """
     reason: Withheld | None = None
-    for strategy in (take_out_of_definition, make_property, make_cached_property, make_field_property):
+    for strategy in (
+        take_out_of_definition,
+        make_property,
+        make_cached_property,
+        make_field_property,
+        make_argument_lazy,
+    ):
         try:
             yield from strategy(problem)
         except Withheld as found:
@@ -75,6 +83,7 @@ PLANS = (
     Plan((list_physical_devices,)),
     Plan((take_out_of_definition,), repeats=True),
     Plan((move_into_constructor,)),
+    Plan((widen_with,)),
     Plan((extract,)),
     Plan((change_starter,), repeats=True),
     Plan((extract_all,)),
