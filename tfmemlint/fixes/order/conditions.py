@@ -106,7 +106,7 @@ _PLAIN = (
     *(ast.Name, ast.Attribute, ast.Subscript, ast.Constant, ast.BoolOp, ast.UnaryOp, ast.Compare),
     *(ast.expr_context, ast.boolop, ast.unaryop, ast.cmpop),
 )
-"""What a condition may consist of."""
+"""The parts of a condition that can be told above."""
 
 
 def _is_bound_within(file: CodeFile, function: cst.FunctionDef, name: str) -> bool:
