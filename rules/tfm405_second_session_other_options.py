@@ -12,6 +12,7 @@ from tfmemlint.knowledge import effects, names
 from tfmemlint.knowledge.functions import MAKES_VARIABLES, SESSIONS
 from tfmemlint.knowledge.releases import Target
 from tfmemlint.model.finding import Finding, Severity, Span
+from tfmemlint.rulekit.earlier_branches import conditions_of, is_plain_path
 from tfmemlint.rulekit.explain import carriers, in_line, options_intent, plain_options, short, start_trace, written
 from tfmemlint.rulekit.options_given import CONFIG_OF, options_given
 from tfmemlint.rulekit.rule import Rule
@@ -45,6 +46,9 @@ class SecondSessionOtherOptions(Rule):
     another session, the eager runtime, a ``tf.train.Server``, or a listing by ``device_lib`` has created the GPU
     devices with other options. Since TensorFlow 2.11, a ``MonitoredTrainingSession`` of a graph with variables, and
     an Estimator, are always too late: they start the eager runtime before they create their session.
+
+    Where only a flag or another value leads to what comes before (``if args.warm_up:``), the finding is a warning that
+    names it.
 
     Why it matters
     --------------
@@ -99,17 +103,22 @@ class SecondSessionOtherOptions(Rule):
         sessions = list(program.of(SessionMade))
         for session in sessions:
             unused = not session.graph_mode and not session.used
-            if unused or not names.exists(session.name, program.target) or session.state.max_gpus == 0:
+            if (
+                unused
+                or not names.exists(session.name.partition("(")[0], program.target)
+                or session.state.max_gpus == 0
+            ):
                 continue
             allocator = session.state.allocator.under(session.guards)
             first = allocator.by
-            if allocator.has is not Tri.YES or first is None:
+            if first is None or not (allocator.has is Tri.YES or is_plain_path(allocator, session)):
                 continue
             before = _options_of(program, first, sessions)
             wanted = plain_options(session.fields)
             lost = _lost(before, session.fields or {}, wanted) if before is not None else {}
             if lost:
-                yield self._finding(program, session, first, lost, plain=not before)
+                when = conditions_of(allocator) if allocator.has is Tri.MAYBE else ""
+                yield self._finding(program, session, first, lost, plain=not before, when=when)
 
     def _late_by_themselves(self, program: Program) -> Iterator[Finding]:
         """Yield Estimators and monitored sessions, which start the eager runtime before their own session."""
@@ -177,16 +186,26 @@ class SecondSessionOtherOptions(Rule):
         sessions.add_tf_config(editor, finding)
 
     def _finding(
-        self, program: Program, session: SessionMade, first: RuntimeStart, lost: dict[str, object], *, plain: bool
+        self,
+        program: Program,
+        session: SessionMade,
+        first: RuntimeStart,
+        lost: dict[str, object],
+        *,
+        plain: bool,
+        when: str,
     ) -> Finding:
         what = " and ".join(short(name) for name in lost)
         known = any(value is not None for value in lost.values())
         return self.finding(
             program,
             session,
-            f"{what} {'come' if len(lost) > 1 else 'comes'} too late: "
+            f"{what} {'come' if len(lost) > 1 else 'comes'} too late where {when}: "
+            f"{written(first.text)} {in_line(first)} has made the GPU devices then"
+            if when
+            else f"{what} {'come' if len(lost) > 1 else 'comes'} too late: "
             f"{written(first.text)} {in_line(first)} has made the GPU devices",
-            severity=Severity.ERROR if known and not session.state.entry_unknown else Severity.WARNING,
+            severity=Severity.ERROR if known and not session.state.entry_unknown and not when else Severity.WARNING,
             intent=options_intent(lost),
             outcome="Nothing is raised; the options of the first allocator of the process stay in force",
             advice=_advice(first),

@@ -12,7 +12,7 @@ from tfmemlint.interpreter.state.options import RunConfigDropped
 from tfmemlint.interpreter.values import Const, Dict
 from tfmemlint.knowledge import names
 from tfmemlint.knowledge.functions import LOGICAL_CONFIGURATION, PROTOS
-from tfmemlint.model.finding import Finding, Severity, Span, Step
+from tfmemlint.model.finding import ONLY_IF_ALL_USERS, Finding, Severity, Span, Step
 from tfmemlint.model.intent import Intent, Purpose
 from tfmemlint.rulekit import run_configs
 from tfmemlint.rulekit.emptied_options import lost_options
@@ -25,8 +25,8 @@ from tfmemlint.rulekit.explain import (
     plain_options,
     short,
 )
-from tfmemlint.rulekit.exports import is_for_others
-from tfmemlint.rulekit.kept_options import TAKE_CONFIG, session_of_its_object
+from tfmemlint.rulekit.exports import is_for_others, is_left_by_importers
+from tfmemlint.rulekit.kept_options import TAKE_CONFIG, session_of_its_keeper, session_of_its_object
 from tfmemlint.rulekit.rule import Rule
 
 if TYPE_CHECKING:
@@ -73,6 +73,7 @@ class ConfigNeverUsed(Rule):
 
     code = "TFM503"
     name = "config-never-used"
+    whole_program = True
     severity = Severity.WARNING
     triggers = ("ConfigProto", "GPUOptions", "(?:Logical|Virtual)Device")
     fixable = "sometimes"
@@ -84,23 +85,32 @@ class ConfigNeverUsed(Rule):
         yield from self._run_configs(program)
         # A module that does nothing else defines settings for other modules.
         settings = all(call.name in PROTOS for call in program.calls() if is_tensorflow(call.name))
+        # The same line may make one message for a session, and another one that nothing gets.
+        used = {(proto.path, proto.span) for proto in program.of(ProtoMade) if proto.consumed}
         for proto in program.of(ProtoMade):
             before = "gpu_options." if short(proto.name) == "GPUOptions" else ""
             fields = {f"{before}{name}": value for name, value in proto.fields.items()}
             options = plain_options(fields)
             hides = _hides_gpus(proto)
-            if (
-                proto.consumed
-                or not (options or hides)
-                or (settings and not proto.function)
-                or is_for_others(program, proto)
-            ):
+            if not (options or hides) or (proto.path, proto.span) in used:
+                continue
+            if (settings and not proto.function) or is_for_others(program, proto):
+                continue
+            left = is_left_by_importers(program, proto)
+            if left is False:
                 continue
             if not options:
                 yield self._hidden_for_nothing(program, proto)
                 continue
-            found = session_of_its_object(program, proto)
-            session, kept = found if found is not None else (_session_without(program, proto), "")
+            session, kept = _session_without(program, proto), ""
+            if session is None:
+                found = session_of_its_keeper(program, proto) or session_of_its_object(program, proto)
+                session, kept = found or (None, "")
+            if session is not None and session.path != proto.path:
+                if short(proto.name) == "ConfigProto":
+                    yield self._at_session(program, proto, options, session, kept)
+                    continue
+                session, kept = None, ""
             yield self.finding(
                 program,
                 proto,
@@ -111,7 +121,8 @@ class ConfigNeverUsed(Rule):
                 else "Nothing is raised; the process takes nearly all of the GPU's memory",
                 advice="Configure the physical devices with tf.config, or hand the options to the session",
                 fixable=names.exists(proto.name, program.target) and (session is not None or program.target.major >= 2),
-                details={"options": options, "values": constants_of(fields), "kind": short(proto.name), "kept": kept},
+                details={"options": options, "values": constants_of(fields), "kind": short(proto.name), "kept": kept}
+                | ({} if left is None else {ONLY_IF_ALL_USERS: True}),
                 anchors={f"field:{before}{name}": span for name, span in proto.field_spans.items()}
                 | ({"session": session.span} if session is not None else {}),
             )
@@ -190,6 +201,26 @@ class ConfigNeverUsed(Rule):
                 details=details,
             )
 
+    def _at_session(
+        self, program: Program, proto: ProtoMade, options: dict[str, object], session: SessionMade, kept: str
+    ) -> Finding:
+        return self.finding(
+            program,
+            session,
+            f"{short(session.name)} gets no config: the GPU options in {kept} ({in_line(proto)}) have no effect",
+            intent=options_intent(options),
+            outcome="Nothing is raised; the process takes nearly all of the GPU's memory",
+            advice=f"Hand them to it: config={kept}",
+            trace=(
+                *proto.frames,
+                Step(proto.path, proto.span, "makes the options"),
+                *session.frames,
+                Step(session.path, session.span, "makes a session without them"),
+            ),
+            details={"kind": short(proto.name), "kept": kept, "at_session": True},
+            anchors={"session": session.span},
+        )
+
     def _hidden_for_nothing(self, program: Program, proto: ProtoMade) -> Finding:
         return self.finding(
             program,
@@ -238,7 +269,10 @@ class ConfigNeverUsed(Rule):
             return
         from tfmemlint.fixes.rewrites import session_arguments, sessions
 
-        if "session" not in finding.anchors or not session_arguments.hand_over(editor, finding):
+        handed = "session" in finding.anchors and session_arguments.hand_over(editor, finding)
+        if not handed and "at_session" in finding.details:
+            raise editor.Withheld("the session takes its arguments from elsewhere")
+        if not handed:
             sessions.replace_proto(editor, finding)
 
 

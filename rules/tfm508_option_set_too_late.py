@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from tfmemlint.facts.syntax import assigned_names
 from tfmemlint.interpreter.program import LateOption
-from tfmemlint.model.finding import Finding, Severity
+from tfmemlint.interpreter.state.options import OptionsCopied
+from tfmemlint.model.finding import Finding, Severity, Step
 from tfmemlint.rulekit.explain import in_line, options_intent, plain_options, short
 from tfmemlint.rulekit.rule import Rule
 
@@ -25,11 +26,12 @@ class OptionSetTooLate(Rule):
     What it does
     ------------
     Finds GPU options that are set on a ``ConfigProto`` after a session was made with it, where no other session gets it
-    afterwards.
+    afterwards. Finds GPU options that are set on a ``GPUOptions`` after a ``ConfigProto`` has got it.
 
     Why it matters
     --------------
-    A session copies its configuration when it is made. What is set later has no effect, and nothing is raised.
+    A session copies its configuration when it is made, and a message copies what it gets as a field. What is set later
+    has no effect, and nothing is raised.
 
     Example
     -------
@@ -56,6 +58,7 @@ class OptionSetTooLate(Rule):
 
     code = "TFM508"
     name = "option-set-too-late"
+    whole_program = True
     severity = Severity.ERROR
     triggers = ("gpu_options",)
     fixable = "sometimes"
@@ -65,19 +68,30 @@ class OptionSetTooLate(Rule):
         for late in program.of(LateOption):
             session = late.session
             options = plain_options({late.field: late.value})
-            if not options or late.path != session.path:
+            if not options:
                 continue
+            copied = isinstance(session, OptionsCopied)
             sure = late.certain and session.certain
             yield self.finding(
                 program,
                 late,
-                f"{late.field} is set after {short(session.name)} {in_line(session)} has taken this configuration",
+                f"{late.field} is set after {short(session.name)} {in_line(session)} has taken "
+                f"{'a copy of these options' if copied else 'this configuration'}",
                 severity=Severity.ERROR if sure else Severity.WARNING,
                 intent=options_intent(options),
-                outcome="Nothing is raised; the session has a copy of the configuration without it",
-                advice="Set it before the session is made",
-                fixable=late.function == session.function,
-                anchors={"session": session.statement},
+                outcome=f"Nothing is raised; the {'message' if copied else 'session'} has a copy of the "
+                f"{'options' if copied else 'configuration'} without it",
+                advice=f"Set it before the {'options are copied' if copied else 'session is made'}",
+                fixable=(late.path, late.function) == (session.path, session.function),
+                trace=()
+                if late.path == session.path
+                else (
+                    *session.frames,
+                    Step(session.path, session.span, f"{short(session.name)} takes them"),
+                    *late.frames,
+                    Step(late.path, late.span, f"sets {late.field}"),
+                ),
+                anchors={"session": session.statement} if late.path == session.path else {},
             )
 
     def fix(self, finding: Finding, editor: Editor) -> None:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from tfmemlint.engine.entry_points import library_entry
 from tfmemlint.engine.programs import analyze_program
 from tfmemlint.engine.suppress import dedupe
-from tfmemlint.model.finding import Finding, Span, Step
+from tfmemlint.model.finding import ONLY_IF_ALL_USERS, Finding, Span, Step
 from tfmemlint.model.placed_text import place, placed, seen_from
 from tfmemlint.project.kinds import Kind
 from tfmemlint.rulekit.start_trace import said
@@ -86,10 +86,19 @@ class _Placing:
         """Return the programs with their findings where they are to be reported."""
         found = []
         for program in self.programs:
-            moved = {id(finding): self._at_user(finding) for finding in self._movable(program)}
-            findings = tuple(moved.get(id(finding)) or finding for finding in program.findings)
-            found.append(dataclasses.replace(program, findings=findings) if any(moved.values()) else program)
+            movable = self._movable(program)
+            moved = {id(finding): self._at_user(finding) for finding in movable}
+            left_out = {id(finding) for finding in movable if self._is_for_other_users(finding)}
+            findings = tuple(
+                moved.get(id(finding)) or finding for finding in program.findings if id(finding) not in left_out
+            )
+            changed = left_out or any(moved.values())
+            found.append(dataclasses.replace(program, findings=findings) if changed else program)
         return found
+
+    def _is_for_other_users(self, finding: Finding) -> bool:
+        """True for a finding about what a module has for its users, if another user of the module takes that."""
+        return ONLY_IF_ALL_USERS in finding.details and any(self._right_ways(finding))
 
     def _movable(self, program: ProgramResult) -> list[Finding]:
         """Return the findings of a program in its modules that are reported: other rules, or a comment in the module,
@@ -123,16 +132,8 @@ class _Placing:
         """Return a finding at the user of the module that has it; None if it is one of the module."""
         if finding.way is None or not finding.way.frames:
             return None
-        at = (finding.path, finding.way.span)
-        wrong = self.wrong[(finding.code, finding.path, finding.way.span)]
-        late = "parting" in finding.details
-        # In a test it is not known what has started the runtime before. A program that has another defect of the same
-        # rule is told of that one first: it does not show that the module is right.
-        unsure = self.tests if late else self.having[finding.code]
-        right = {
-            frames for number, frames in self.ways.get(at, ()) if (number, frames) not in wrong and number not in unsure
-        }
-        if not right:
+        right = self._right_ways(finding)
+        if not right or ONLY_IF_ALL_USERS in finding.details:
             return None
         frames = _frames(finding)
         parting = _parting(frames, right)
@@ -140,6 +141,18 @@ class _Placing:
         if user.path == finding.path or self.context.modules.get(user.path) is None:
             return None
         return self._moved(finding, user, _example(frames[parting + 1 :], right))
+
+    def _right_ways(self, finding: Finding) -> set[Frames]:
+        """Return the ways on which programs come to the place of a finding and have no such finding there."""
+        if finding.way is None:
+            return set()
+        wrong = self.wrong[(finding.code, finding.path, finding.way.span)]
+        late = "parting" in finding.details
+        # In a test it is not known what has started the runtime before. A program that has another defect of the same
+        # rule is told of that one first: it does not show that the module is right.
+        unsure = self.tests if late else self.having[finding.code]
+        ways = self.ways.get((finding.path, finding.way.span), ())
+        return {frames for number, frames in ways if (number, frames) not in wrong and number not in unsure}
 
     def _moved(self, finding: Finding, user: Step, example: tuple[str, Span] | None) -> Finding:
         module = finding.path

@@ -17,7 +17,7 @@ from tfmemlint.engine.results import NOT_PARSED, ProgramResult, WayTo
 from tfmemlint.engine.run_rules import run_rules
 from tfmemlint.interpreter import analyze
 from tfmemlint.interpreter.modules import ProgramModules
-from tfmemlint.interpreter.program import Call, EnvWrite, Event, Program, RuntimeStart
+from tfmemlint.interpreter.program import Call, EnvWrite, Event, OptionStored, Program, ProtoMade, RuntimeStart
 from tfmemlint.knowledge.environment import Moment, read_at
 from tfmemlint.project.entries import Entry
 from tfmemlint.project.imports import scan
@@ -99,6 +99,10 @@ def _matters(event: Event) -> bool:
         return event.name.startswith("tf.config.") or event.effect is not None
     if isinstance(event, EnvWrite):
         return read_at(event.name) not in (None, Moment.IMPORT)
+    if isinstance(event, ProtoMade):
+        return bool(event.fields)
+    if isinstance(event, OptionStored):
+        return True
     return isinstance(event, RuntimeStart) and event.what == "allocator"
 
 

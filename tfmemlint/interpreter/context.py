@@ -186,6 +186,8 @@ class Context(Place):
         """The functions of the module that is run, by the id of each node."""
         self.visited: set[int] = set()
         """Functions that were called, by the id of each node."""
+        self.entered: set[int] = set()
+        """Functions of all modules whose bodies were interpreted, by the id of each node."""
         self.named_before_start: set[int] = set()
         """Functions that were used as values before the runtime had started, so that they may run before it does."""
         self.run_elsewhere: set[int] = set()

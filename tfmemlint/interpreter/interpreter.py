@@ -11,6 +11,7 @@ from tfmemlint.interpreter.observer import Observer
 from tfmemlint.interpreter.operations.command_line import COMMAND_LINE, as_value
 from tfmemlint.interpreter.operations.exceptions import end_entry
 from tfmemlint.interpreter.operations.imports import import_module, run_module
+from tfmemlint.interpreter.operations.kept_protos import find_keepers
 from tfmemlint.interpreter.program import Event, Program, ProtoMade, SessionMade
 from tfmemlint.interpreter.pytest_calls import call_fixtures, call_hooks_before, call_set_up
 from tfmemlint.interpreter.settling import Settled
@@ -140,6 +141,7 @@ def _call_main_function(context: Context) -> None:
 
 
 def _report_protos(context: Context) -> None:
+    keepers = find_keepers(context)
     for serial, proto, event in context.run_configs:
         if serial not in context.used:
             context.emit(replace(event, fields=dict(proto.record.fields)))
@@ -157,6 +159,7 @@ def _report_protos(context: Context) -> None:
                 field_spans=spans,
                 carried=not carried.isdisjoint(spans.values()),
                 in_gib=context.gigabytes,
+                kept=keepers.get(id(proto.record), ()),
                 **event,
             )
         )

@@ -12,7 +12,7 @@ from dataclasses import field
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from tfmemlint.interpreter.state import Arg, Call, Event, Handler, RuntimeStart, Tri
-from tfmemlint.interpreter.state.options import OptionsEmptied, OptionStored
+from tfmemlint.interpreter.state.options import OptionsCopied, OptionsEmptied, OptionStored, ProtoMade
 from tfmemlint.interpreter.state.texts import AmountTold, DeviceTest, NameAsked, TextDecides, TextTaken
 from tfmemlint.interpreter.values import UNKNOWN, ModuleInstance, Value
 from tfmemlint.model.finding import Span
@@ -46,6 +46,7 @@ __all__ = [
     "NeverRun",
     "OptionGiven",
     "OptionStored",
+    "OptionsCopied",
     "OptionsEmptied",
     "Program",
     "ProtoMade",
@@ -278,31 +279,16 @@ class SessionMade(Event):
 
 
 @record(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class ProtoMade(Event):
-    """A ``ConfigProto`` or ``GPUOptions`` with GPU options in it, as it stands at the end of the program.
-
-    ``consumed``: some session, estimator, function that isn't known, return value, or container may have got it.
-    ``carried``: a session of the program has got some of it. ``in_gib``: names of amounts in MiB, by their GiB.
-    """
-
-    name: str
-    fields: dict[str, Value]
-    consumed: bool
-    field_spans: dict[str, Span]
-    carried: bool = False
-    in_gib: dict[float, str] = field(default_factory=dict)
-
-
-@record(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class LateOption(Event):
     """A GPU option is set on a message that a session has taken already, and that nothing takes afterwards.
 
-    ``field``: its dotted name. ``value``: what it is set to. ``session``: the session.
+    ``field``: its dotted name. ``value``: what it is set to. ``session``: the session, or the copy of the options in
+    another message.
     """
 
     field: str
     value: Value
-    session: SessionMade
+    session: SessionMade | OptionsCopied
 
 
 @record(frozen=True, slots=True, kw_only=True, eq=False, repr=False)

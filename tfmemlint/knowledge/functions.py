@@ -63,6 +63,30 @@ SESSIONS = frozenset(
 )
 TARGETED = ("Session", "InteractiveSession")
 """Sessions whose parameters are ``target``, ``graph`` and ``config``, in that order."""
+SESSION_LOOPS = {
+    "tf.contrib.slim.learning.train": (22, "session_config", "master"),
+    "tf.contrib.slim.evaluation.evaluate_once": (13, "session_config", "master"),
+    "tf.contrib.slim.evaluation.evaluation_loop": (16, "session_config", "master"),
+    "tf.contrib.training.train": (9, "config", "master"),
+    "tf.contrib.training.evaluate_once": (8, "config", "master"),
+    "tf.contrib.training.evaluate_repeatedly": (9, "config", "master"),
+} | {
+    f"{prefix}train.{method}": (position, "config", "master")
+    for prefix in ("tf.", "tf.compat.v1.")
+    for method, position in (
+        ("Supervisor().managed_session", 1),
+        ("Supervisor().prepare_or_wait_for_session", 1),
+        ("SessionManager().prepare_session", 8),
+        ("SessionManager().recover_session", 7),
+        ("SessionManager().wait_for_session", 1),
+    )
+}
+"""Functions that make a session by themselves: the position and the name of its options, and the name of the argument
+by which it may run in another process. From the signatures of TensorFlow 1.15.5."""
+SESSION_CREATORS = frozenset(
+    f"{prefix}train.{name}SessionCreator" for prefix in ("tf.", "tf.compat.v1.") for name in ("Chief", "Worker")
+)
+"""Classes that make the session of a ``MonitoredSession``; each takes its options as the third argument."""
 PROTOS = frozenset(
     f"{prefix}{name}"
     for prefix in ("tf.", "tf.compat.v1.")

@@ -9,6 +9,9 @@ from enum import Enum
 from tfmemlint.model.intent import Intent
 from tfmemlint.model.records import dataclass, record
 
+ONLY_IF_ALL_USERS = "only if all users"
+"""The key in the details of a finding about what a module has for its users: one of them that takes it refutes it."""
+
 
 class Severity(str, Enum):
     """The severity of a finding.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from tfmemlint.interpreter.program import RuntimeStart
+from tfmemlint.interpreter.program import RuntimeStart, SessionMade
 
 if TYPE_CHECKING:
     from tfmemlint.interpreter.program import Program, ProtoMade
@@ -26,6 +26,35 @@ def is_for_others(program: Program, proto: ProtoMade) -> bool:
         return False
     starts = any(start.what != "listing" for start in program.of(RuntimeStart))
     return bool(proto.function and not starts) or not _exported(program.tree).isdisjoint(names_of_it)
+
+
+def is_left_by_importers(program: Program, proto: ProtoMade) -> bool | None:
+    """Return True if a module makes a message for others when it is imported, and the program asks for it by its name,
+    but makes all its sessions without options; None if no import makes it; False if it may be there for others."""
+    imports = [number for number, step in enumerate(proto.frames) if step.words.startswith("imports ")]
+    if not imports:
+        return None
+    inner = proto.frames[imports[-1] + 1 :]
+    path, place = (inner[0].path, inner[0].span) if inner else (proto.path, proto.span)
+    made = next((unit for unit in program.units if unit.source.path == path), None)
+    sessions = list(program.of(SessionMade))
+    if made is None or not sessions or any(session.own_config or session.fields is None for session in sessions):
+        return False
+    known_as = {
+        target.id
+        for statement in made.tree.body
+        if isinstance(statement, ast.Assign) and made.source.span(statement).contains(place)
+        for target in statement.targets
+        if isinstance(target, ast.Name)
+    }
+    asked_for = {
+        node.attr if isinstance(node, ast.Attribute) else node.name
+        for unit in program.units
+        if unit.source.path != path
+        for node in ast.walk(unit.tree)
+        if isinstance(node, (ast.Attribute, ast.alias))
+    }
+    return not known_as.isdisjoint(asked_for) and not any(session.state.entry_unknown for session in sessions)
 
 
 def _exported(tree: ast.Module) -> frozenset[str]:

@@ -9,9 +9,49 @@ from tfmemlint.interpreter.program import SessionMade
 
 if TYPE_CHECKING:
     from tfmemlint.interpreter.program import Program, ProtoMade
+    from tfmemlint.model.finding import Step
 
 TAKE_CONFIG = frozenset({"Session", "InteractiveSession", "MonitoredTrainingSession"})
 """Sessions that have a parameter ``config``."""
+
+
+def session_of_its_keeper(program: Program, proto: ProtoMade) -> tuple[SessionMade, str] | None:
+    """Return the one session that methods of the object which keeps a message make, if they make it without options
+    and after the object has the message; and the message as written there: ``self.config``."""
+    if len(proto.kept) != 1 or not proto.kept[0].attribute.isidentifier():
+        return None
+    (keeper,) = proto.kept
+    inside = {
+        (session.path, session.span): session
+        for session in program.of(SessionMade)
+        if any(session.path == path and whole.contains(session.span) for path, whole in keeper.classes)
+    }
+    only = next(iter(inside.values())) if len(inside) == 1 else None
+    if only is None or not _lacks_options(only) or _is_made_while_constructing(only, proto.frames):
+        return None
+    receiver = _receiver_at(program, only)
+    return (only, f"{receiver}.{keeper.attribute}") if receiver else None
+
+
+def _lacks_options(session: SessionMade) -> bool:
+    takes = session.name.rpartition(".")[2] in TAKE_CONFIG
+    return takes and not session.own_config and session.fields is not None
+
+
+def _is_made_while_constructing(session: SessionMade, frames: tuple[Step, ...]) -> bool:
+    """True if a session is made within the call that makes the object, where it may come before the message."""
+    made = next((number for number, step in enumerate(frames) if " makes " in f" {step.words}"), None)
+    return made is None or session.frames[: made + 1] == frames[: made + 1]
+
+
+def _receiver_at(program: Program, session: SessionMade) -> str:
+    """Return the name of the object in the method that makes a session; "" where that is no method of its own."""
+    for unit in program.units:
+        for cls in ast.walk(unit.tree) if unit.source.path == session.path else ():
+            for method in cls.body if isinstance(cls, ast.ClassDef) else ():
+                if isinstance(method, ast.FunctionDef) and unit.source.span(method).contains(session.span):
+                    return "" if _is_static(method) else _receiver(method)
+    return ""
 
 
 def session_of_its_object(program: Program, proto: ProtoMade) -> tuple[SessionMade, str] | None:

@@ -11,6 +11,7 @@ from tfmemlint.interpreter.frames import Catching
 from tfmemlint.interpreter.operations.bindings import set_field_of
 from tfmemlint.interpreter.operations.call_effects import tensorflow_has
 from tfmemlint.interpreter.operations.classes import class_member
+from tfmemlint.interpreter.operations.contents import mark_escaped
 from tfmemlint.interpreter.operations.dict_objects import set_attributes
 from tfmemlint.interpreter.operations.events import event_fields, report_use
 from tfmemlint.interpreter.operations.members import is_missing
@@ -148,6 +149,8 @@ def vars_(context: Context, call: Invocation) -> Value | None:
         case [Fields() as fields]:
             return fields
         case [Instance() as owner]:
+            # What it has may go on under any name.
+            mark_escaped(context, owner)
             return context.attribute(owner, "__dict__", call.node)
         case _:
             return None

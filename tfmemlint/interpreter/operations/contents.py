@@ -25,6 +25,7 @@ from tfmemlint.interpreter.values import (
     Instance,
     Lazy,
     Made,
+    OwnDict,
     Partial,
     Proto,
     Seq,
@@ -218,8 +219,8 @@ def mark_escaped(context: Context, value: Value) -> None:
             record.late.clear()
         case Made(_, serial):
             context.used.add(serial)
-        case Instance():
-            _mark_fields(context, value)
+        case Instance() | OwnDict(owner=Instance()):
+            _mark_fields(context, value.owner if isinstance(value, OwnDict) else value)
         case _:
             for part in parts(value):
                 mark_escaped(context, part)

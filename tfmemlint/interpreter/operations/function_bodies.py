@@ -35,6 +35,7 @@ def run_function(
     code = function.node
     if _is_left_to_others(code):
         return UNKNOWN
+    context.entered.add(id(code))
     name = function_name(code)
     call = None
     unit, site = unit_of(context, function), context.site

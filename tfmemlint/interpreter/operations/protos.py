@@ -9,8 +9,11 @@ from typing import Any
 from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.operations.devices import rank_taken
 from tfmemlint.interpreter.operations.events import event_fields
-from tfmemlint.interpreter.program import Call, LateOption, OptionsEmptied, OptionStored
+from tfmemlint.interpreter.program import Call, LateOption, OptionsCopied, OptionsEmptied, OptionStored
 from tfmemlint.interpreter.values import UNKNOWN, Const, Dict, Proto, ProtoRecord, Value
+
+_OPTIONS = "gpu_options."
+"""The part of a ``ConfigProto`` with the options of the GPUs."""
 
 
 def new_proto(context: Context, name: str, keywords: dict[str, Value], call: Call) -> Proto:
@@ -36,6 +39,7 @@ def set_proto_field(context: Context, proto: Proto, name: str, value: Value, spa
         value = rank_taken(context, value, "list", context.statement, span)
     if isinstance(value, Proto):
         value.record.consumed = True
+        _note_copy(context, proto, value)
         for inner, inner_value in list(value.record.fields.items()):
             if inner.startswith(value.prefix):
                 place = value.record.spans.get(inner, span)
@@ -45,7 +49,15 @@ def set_proto_field(context: Context, proto: Proto, name: str, value: Value, spa
             _keep(context, record, f"{full}.{key}", inner_value, span)
     else:
         _keep(context, record, full, value, span)
-    _note_late(context, record, full, value)
+    _note_late(context, record, f"{_OPTIONS}{full}" if proto.name.endswith("GPUOptions") else full, value)
+
+
+def _note_copy(context: Context, proto: Proto, value: Proto) -> None:
+    """Note that a message has a copy of others' options: what is set on these later is not in it."""
+    if value.prefix or not value.name.endswith("GPUOptions") or context.state is None or context.statement is None:
+        return
+    value.record.late.clear()
+    value.record.taken = OptionsCopied(name=proto.name, **event_fields(context, context.statement))
 
 
 def _keep(context: Context, record: ProtoRecord, name: str, value: Value, span: Any) -> None:
@@ -145,7 +157,7 @@ def set_proto_item(context: Context, proto: Proto, key: Value, value: Value, spa
 def _note_late(context: Context, record: ProtoRecord, name: str, value: Value) -> None:
     """Note a GPU option that a session which has taken the message before does not get."""
     statement = context.statement
-    if record.taken is None or not name.startswith("gpu_options.") or context.loops or context.state is None:
+    if record.taken is None or not name.startswith(_OPTIONS) or context.loops or context.state is None:
         return
     if statement is not None:
         around = event_fields(context, statement)

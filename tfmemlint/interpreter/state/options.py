@@ -13,6 +13,35 @@ from tfmemlint.model.finding import Span
 from tfmemlint.model.records import record
 
 
+@record(frozen=True, slots=True)
+class KeptOn:
+    """An object keeps a message in an attribute: ``self.config``.
+
+    ``classes``: the places of its class and of the bases of that, in the program's own files.
+    """
+
+    attribute: str
+    classes: tuple[tuple[str, Span], ...]
+
+
+@record(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class ProtoMade(Event):
+    """A ``ConfigProto`` or ``GPUOptions`` with GPU options in it, as it stands at the end of the program.
+
+    ``consumed``: some session, estimator, function that isn't known, return value, or container may have got it.
+    ``carried``: a session of the program has got some of it. ``in_gib``: names of amounts in MiB, by their GiB.
+    ``kept``: the objects that keep it, where nothing got it.
+    """
+
+    name: str
+    fields: dict[str, Value]
+    consumed: bool
+    field_spans: dict[str, Span]
+    carried: bool = False
+    in_gib: dict[float, str] = field(default_factory=dict)
+    kept: tuple[KeptOn, ...] = ()
+
+
 @record(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class OptionStored(Event):
     """A field of a ``ConfigProto``, or of a message in it, is assigned to: ``config.gpu_options.allow_growth = True``.
@@ -28,6 +57,16 @@ class OptionStored(Event):
     target: Span
     given: Span | None
     given_text: str
+
+
+@record(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class OptionsCopied(Event):
+    """A message gets a copy of a ``GPUOptions``: ``ConfigProto(gpu_options=options)``.
+
+    ``name``: that of the message.
+    """
+
+    name: str
 
 
 @record(frozen=True, slots=True, kw_only=True, eq=False, repr=False)

@@ -17,7 +17,16 @@ from tfmemlint.interpreter.registry import Invocation, models
 from tfmemlint.interpreter.state import Tri
 from tfmemlint.interpreter.values import UNKNOWN, Const, Made, Proto, Value
 from tfmemlint.knowledge import effects
-from tfmemlint.knowledge.functions import DISABLE_EAGER, ENABLE_EAGER, PROTOS, RUN_CONFIGS, SESSIONS, TARGETED
+from tfmemlint.knowledge.functions import (
+    DISABLE_EAGER,
+    ENABLE_EAGER,
+    PROTOS,
+    RUN_CONFIGS,
+    SESSION_CREATORS,
+    SESSION_LOOPS,
+    SESSIONS,
+    TARGETED,
+)
 from tfmemlint.model.finding import Span
 
 _SESSION = "tf.compat.v1.Session"
@@ -30,6 +39,8 @@ def _new_session(
     position = {"Session": 2, "InteractiveSession": 2}.get(name.rsplit(".", 1)[-1])
     if config is None:
         config = values[position] if position is not None and len(values) > position else None
+    if name.endswith(".MonitoredSession"):
+        config = _config_of_creator(context, keywords.get("session_creator", values[0] if values else None))
     for value in (*values, *keywords.values()):
         mark_escaped(context, value)
     if name.rsplit(".", 1)[-1] in TARGETED and any(isinstance(value, Proto) for value in values[:2]):
@@ -57,11 +68,57 @@ def _new_session(
         context.used.add(made.serial)
     if isinstance(config, Proto):
         config.record.taken = event
+    if _hides_gpus(fields):
+        return made
     if effects.effect(name, context.target, graph=context.here.graph_mode) is effects.Effect.STARTS:
         # A monitored session makes a sharded Saver first, which asks the eager context for its devices.
         start_runtime(context, node, "context", name, call.text)
     start_runtime(context, node, "allocator", name, call.text)
     return made
+
+
+def _config_of_creator(context: Context, creator: Value | None) -> Value | None:
+    """Return the options that a ``MonitoredSession`` has by what makes its session; None if that has none."""
+    if creator in (None, Const(None)):
+        return None
+    made_by = context.made_by.get(creator.serial) if isinstance(creator, Made) else None
+    if made_by is None or made_by.name not in SESSION_CREATORS or made_by.has_star:
+        return UNKNOWN
+    given = made_by.arg(2, "config")
+    return given.value if given is not None else None
+
+
+def _hides_gpus(fields: dict[str, Value] | None) -> bool:
+    """True if a session makes no GPU devices: ``device_count={"GPU": 0}``."""
+    return fields is not None and fields.get("device_count.GPU") == Const(0)
+
+
+@models(*SESSION_LOOPS)
+def make_session_within(context: Context, call: Invocation) -> Value | None:
+    """A loop or a manager makes a session of its own, unless that runs in another process."""
+    position, keyword, master = SESSION_LOOPS[call.name]
+    given = call.argument(position, keyword)
+    for value in call.all_values:
+        mark_escaped(context, value)
+    if call.keywords.get(master, Const("")) not in (Const(""), Const(None)) or call.event.has_star:
+        return None
+    event = SessionMade(
+        name=call.name,
+        fields=dict(given.record.fields) if isinstance(given, Proto) else {} if given in (None, Const(None)) else None,
+        own_config=isinstance(given, Proto),
+        graph_mode=True,
+        field_spans={field: span for field, span in given.record.spans.items() if span}
+        if isinstance(given, Proto)
+        else {},
+        serial=call.result.serial,
+        **event_fields(context, call.node),
+    )
+    context.emit(event)
+    if isinstance(given, Proto):
+        given.record.taken = event
+    if not _hides_gpus(event.fields):
+        start_runtime(context, call.node, "allocator", call.name, call.event.text)
+    return None
 
 
 @models(*PROTOS)
