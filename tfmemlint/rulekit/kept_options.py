@@ -9,6 +9,7 @@ from tfmemlint.interpreter.program import SessionMade
 
 if TYPE_CHECKING:
     from tfmemlint.interpreter.program import Program, ProtoMade
+    from tfmemlint.interpreter.state.options import KeptOn
     from tfmemlint.model.finding import Step
 
 TAKE_CONFIG = frozenset({"Session", "InteractiveSession", "MonitoredTrainingSession"})
@@ -18,9 +19,11 @@ TAKE_CONFIG = frozenset({"Session", "InteractiveSession", "MonitoredTrainingSess
 def session_of_its_keeper(program: Program, proto: ProtoMade) -> tuple[SessionMade, str] | None:
     """Return the one session that methods of the object which keeps a message make, if they make it without options
     and after the object has the message; and the message as written there: ``self.config``."""
-    if len(proto.kept) != 1 or not proto.kept[0].attribute.isidentifier():
-        return None
-    (keeper,) = proto.kept
+    found = [each for keeper in proto.kept if (each := _session_of(program, proto, keeper)) is not None]
+    return found[0] if len(found) == 1 else None
+
+
+def _session_of(program: Program, proto: ProtoMade, keeper: KeptOn) -> tuple[SessionMade, str] | None:
     inside = {
         (session.path, session.span): session
         for session in program.of(SessionMade)
@@ -30,7 +33,7 @@ def session_of_its_keeper(program: Program, proto: ProtoMade) -> tuple[SessionMa
     if only is None or not _lacks_options(only) or _is_made_while_constructing(only, proto.frames):
         return None
     receiver = _receiver_at(program, only)
-    return (only, f"{receiver}.{keeper.attribute}") if receiver else None
+    return (only, f"{receiver}.{keeper.attribute}") if receiver and keeper.attribute.isidentifier() else None
 
 
 def _lacks_options(session: SessionMade) -> bool:
@@ -40,8 +43,14 @@ def _lacks_options(session: SessionMade) -> bool:
 
 def _is_made_while_constructing(session: SessionMade, frames: tuple[Step, ...]) -> bool:
     """True if a session is made within the call that makes the object, where it may come before the message."""
-    made = next((number for number, step in enumerate(frames) if " makes " in f" {step.words}"), None)
-    return made is None or session.frames[: made + 1] == frames[: made + 1]
+    made = next((number for number, step in enumerate(frames) if _makes(step)), None)
+    if made is None:
+        return any(map(_makes, session.frames))
+    return session.frames[: made + 1] == frames[: made + 1]
+
+
+def _makes(step: Step) -> bool:
+    return " makes " in f" {step.words}"
 
 
 def _receiver_at(program: Program, session: SessionMade) -> str:

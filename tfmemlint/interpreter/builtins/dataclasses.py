@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from tfmemlint.interpreter.context import Context
-from tfmemlint.interpreter.operations.contents import new_container
+from tfmemlint.interpreter.operations.contents import mark_escaped, new_container
 from tfmemlint.interpreter.operations.dataclass_fields import class_lineage, dataclass_fields
 from tfmemlint.interpreter.operations.objects import plain_member
 from tfmemlint.interpreter.registry import Invocation, builtin
@@ -35,6 +35,7 @@ def fields_as_dict(context: Context, call: Invocation) -> Value | None:
     """Interpret ``asdict(instance)``; of a field only a constant is known, as the others are copied."""
     match call.values:
         case [Instance() as instance] if not call.keywords and (names := dataclass_fields(instance.cls)):
+            mark_escaped(context, instance)
             items = {name: plain_member(context, instance, name, call.node, ask=False) for name in names}
             known = {name: value if isinstance(value, Const) else UNKNOWN for name, value in items.items()}
             return new_container(context, Dict(known, None in class_lineage(instance.cls)))

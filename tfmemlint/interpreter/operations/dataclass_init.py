@@ -10,11 +10,12 @@ from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.frames import Frame
 from tfmemlint.interpreter.limits import MAX_CALL_DEPTH
 from tfmemlint.interpreter.operations.bindings import set_field_of
-from tfmemlint.interpreter.operations.classes import class_member
+from tfmemlint.interpreter.operations.classes import class_member, lineage
 from tfmemlint.interpreter.operations.contents import mark_escaped
 from tfmemlint.interpreter.operations.dataclass_fields import (
     DATACLASS,
     KEEPS_FIELDS,
+    NAMED_TUPLES,
     Described,
     class_lineage,
     dataclass_fields,
@@ -22,7 +23,7 @@ from tfmemlint.interpreter.operations.dataclass_fields import (
     mark_options,
 )
 from tfmemlint.interpreter.operations.paths import doubtful, merge, snapshot
-from tfmemlint.interpreter.values import UNKNOWN, Class, Dict, Function, Instance, Ref, Seq, Value
+from tfmemlint.interpreter.values import UNKNOWN, Class, Dict, Function, Instance, Proto, Ref, Seq, Value
 from tfmemlint.model.finding import Step
 
 _INIT = ast.parse("def __init__(self): ...").body[0]
@@ -88,12 +89,15 @@ def _fill(
     if args and None in class_lineage(cls):
         # A base of somebody else's may have fields of its own, which come first.
         given, vague = dict(keywords), True
+    # What is in a named tuple may be taken by its place as well.
+    keeps = not any(isinstance(base, Ref) and base.name in NAMED_TUPLES for base in lineage(context, cls))
     for name, field in fields.items():
         if context.state is None:
             return
         if name in given and field.init:
             value = given[name]
-            mark_escaped(context, value)
+            if not (keeps and isinstance(value, Proto) and not field.of_init):
+                mark_escaped(context, value)
         elif vague and field.init:
             value = _perhaps_made(context, field, node)
         else:

@@ -48,7 +48,9 @@ def find_keepers(context: Context) -> dict[int, tuple[KeptOn, ...]]:
                 if several and not _is_of_known_bases(context, holder.cls):
                     _mark(record)
                 classes = tuple(_places_of(context, holder.cls))
-                keepers.setdefault(id(record), []).append(KeptOn(name, classes))
+                keeper = KeptOn(name, classes)
+                if keeper not in keepers.setdefault(id(record), []):
+                    keepers[id(record)].append(keeper)
     if several:
         _add_names_of_modules(context, waiting, names)
         _mark_what_others_may_take(context, waiting, names)
