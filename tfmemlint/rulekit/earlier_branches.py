@@ -1,4 +1,4 @@
-"""What one branch of a program starts that another one leaves out."""
+"""Starts of the runtime in one branch of a program, before a session that comes in every run."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _ABOUT_THE_MACHINE = re.compile(
 )
 """Marks of conditions that hold on other machines, with other releases, or where no session is there yet."""
 _NUMBERED = re.compile(r" [\w.]{1,80}(?:@\d+)?#\d+(?= |$)| @\d+$| \w{1,80}=[\w.]{1,80}$")
-"""What tells two conditions with the same text apart (`tfmemlint.interpreter.operations.guards`)."""
+"""Numbers that tell two conditions with the same text apart (`tfmemlint.interpreter.operations.guards`)."""
 _NAME = re.compile(r"[^\W\d]\w*")
 _MOST_CONDITIONS = 2
 """Conditions that a branch which users take may depend on, and that a message can name."""
