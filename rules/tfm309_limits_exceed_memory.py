@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tfmemlint.facts import folding
-from tfmemlint.facts.syntax import last_word
-from tfmemlint.interpreter.values import Amount, Const, Limit, Seq
-from tfmemlint.knowledge import units
+from tfmemlint.interpreter.values import Amount, Limit, Seq
 from tfmemlint.knowledge.functions import LOGICAL_CONFIGURATION, SET_LOGICAL
 from tfmemlint.knowledge.units import MIB
 from tfmemlint.model.finding import Finding, Severity
 from tfmemlint.model.intent import Intent, Purpose
 from tfmemlint.rulekit.explain import device_words, limit_intent
-from tfmemlint.rulekit.made_up import LEAST_BYTES
+from tfmemlint.rulekit.memory_totals import TOLERANCE, known_limits, shares, stated_total
 from tfmemlint.rulekit.rule import Rule
 
 if TYPE_CHECKING:
@@ -82,7 +78,7 @@ class LimitsExceedMemory(Rule):
             yield from self._by_its_own_words(program)
             return
         for call in program.calls(*LOGICAL_CONFIGURATION):
-            limits = _known([Limit(call.value(0, "memory_limit"))])
+            limits = known_limits([Limit(call.value(0, "memory_limit"))])
             given = call.arg(0, "memory_limit")
             if given is not None and limits and limits[0] > size and not _is_other_allocator(call):
                 yield self.finding(
@@ -96,7 +92,7 @@ class LimitsExceedMemory(Rule):
                 )
         for call in program.calls(*SET_LOGICAL):
             logical, device = call.value(1, "logical_devices"), call.arg(0, "device")
-            limits = _known(logical.items) if isinstance(logical, Seq) else None
+            limits = known_limits(logical.items) if isinstance(logical, Seq) else None
             if device is None or not limits or max(limits) > size or sum(limits) <= size or _is_other_allocator(call):
                 continue
             shown = " + ".join(f"{limit:g}" for limit in limits)
@@ -116,15 +112,15 @@ class LimitsExceedMemory(Rule):
         stated: tuple[str, float] | None = None
         for call in program.calls(*SET_LOGICAL):
             logical, device = call.value(1, "logical_devices"), call.arg(0, "device")
-            limits = _known(logical.items) if isinstance(logical, Seq) else None
+            limits = known_limits(logical.items) if isinstance(logical, Seq) else None
             if device is None or not limits or len(limits) < 2 or _is_other_allocator(call):
                 continue
             assert isinstance(logical, Seq)
-            found = _shares(logical.items)
+            found = shares(logical.items)
             if found is None:
-                stated = stated or _stated_total(program.tree)
+                stated = stated or stated_total(program.tree)
                 found = stated
-            if found is None or sum(limits) <= found[1] * _TOLERANCE or max(limits) >= found[1]:
+            if found is None or sum(limits) <= found[1] * TOLERANCE or max(limits) >= found[1]:
                 continue
             name, size = found
             shown = " + ".join(f"{limit:g}" for limit in limits)
@@ -156,77 +152,6 @@ class LimitsExceedMemory(Rule):
 
 _OF_THE_HOST = ("virtual_memory()", "swap_memory()")
 """Functions of psutil."""
-
-
-_TOLERANCE = 1.001
-"""Shares such as 0.33 and 0.67 may exceed 1 by the rounding."""
-
-
-def _shares(items: Sequence[object]) -> tuple[str, float] | None:
-    """Return the name and the size in MiB of the memory that all limits are shares of; None if there is none."""
-    parts = {item.part.name: item.part.total for item in items if isinstance(item, Limit) and item.part is not None}
-    whole = all(isinstance(item, Limit) and item.part is not None for item in items)
-    return next(iter(parts.items())) if whole and len(parts) == 1 else None
-
-
-def _stated_total(tree: ast.AST) -> tuple[str, float] | None:
-    """Return the name and the size in MiB of a constant that says how much memory the GPU has; None if there is none,
-    or there are several."""
-    found: set[tuple[str, float]] = set()
-    for node in ast.walk(tree):
-        target = node.targets[0] if isinstance(node, ast.Assign) and len(node.targets) == 1 else None
-        if isinstance(node, ast.AnnAssign):
-            target = node.target
-        name = last_word(target) if isinstance(target, (ast.Name, ast.Attribute)) else ""
-        if isinstance(node, (ast.Assign, ast.AnnAssign)) and name and units.is_memory_of_gpu(name, for_sure=True):
-            size = _in_mib(name, _constant(node.value))
-            if size is None:
-                return None
-            found.add((name, size))
-    return found.pop() if len(found) == 1 else None
-
-
-def _constant(node: ast.expr | None) -> float | None:
-    """Return the number that an expression of numbers is; None for any other."""
-    if isinstance(node, ast.Constant):
-        return node.value if isinstance(node.value, (int, float)) and not isinstance(node.value, bool) else None
-    if isinstance(node, ast.BinOp):
-        left, right = _constant(node.left), _constant(node.right)
-        if left is None or right is None:
-            return None
-        try:
-            result = folding.binary(node.op, left, right)
-        except folding.NotFolded:
-            return None
-        return result if isinstance(result, (int, float)) else None
-    return None
-
-
-def _in_mib(name: str, number: float | None) -> float | None:
-    """Return an amount in MiB, in the unit that its name states, or else its size; None if it is none of a GPU."""
-    if number is None:
-        return None
-    unit = units.unit_in_name(name)
-    if not unit:
-        unit = units.MIB if number >= _MIN_TOTAL_MIB else units.GIB
-    size = number * 2.0 ** -units.factor_to_mib(unit)
-    return size if _MIN_TOTAL_MIB <= size < LEAST_BYTES else None
-
-
-_MIN_TOTAL_MIB = 1_000
-"""No GPU that TensorFlow uses has less memory."""
-
-
-def _known(items: Sequence[object]) -> list[float] | None:
-    """Return the limits in MiB, or None if one is unknown or implausible; other rules report implausible units."""
-    found: list[float] = []
-    for item in items:
-        value = item.value if isinstance(item, Limit) else None
-        number = value.value if isinstance(value, Const) else None
-        if isinstance(number, bool) or not isinstance(number, (int, float)) or not 1 <= number < LEAST_BYTES:
-            return None
-        found.append(number)
-    return found
 
 
 def _is_other_allocator(call: Call) -> bool:

@@ -39,6 +39,7 @@ from tfmemlint.interpreter.values import (
     as_made,
     choose,
 )
+from tfmemlint.interpreter.worker_records import WorkersMade
 
 if TYPE_CHECKING:
     from tfmemlint.knowledge.releases import Target
@@ -194,6 +195,8 @@ class Context(Place):
         """Functions that were given to another process."""
         self.children = Children()
         """The processes that are started in a known way."""
+        self.workers = WorkersMade()
+        """The processes that work beside each other."""
 
         # Code in containers
         self.settled: dict[Hashable, SettledCall] = {}

@@ -18,6 +18,7 @@ from tfmemlint.interpreter.settling import Settled
 from tfmemlint.interpreter.uncalled import interpret_uncalled
 from tfmemlint.interpreter.unit import EntrySetup
 from tfmemlint.interpreter.values import Const, Function, Module, ModuleInstance, Ref, Value
+from tfmemlint.interpreter.worker_runs import interpret_workers
 from tfmemlint.knowledge.releases import Target
 from tfmemlint.model.finding import Span, Step
 
@@ -52,6 +53,7 @@ def interpret(
         replace(event, used=event.serial in context.used) if isinstance(event, SessionMade) else event
         for event in context.events
     ]
+    events += interpret_workers(context)
     modules = frozenset(unit.source.path for unit in (context.main, *context.units.values()))
     others = [unit.source.text for unit in context.units.values() if unit is not context.main]
     units = (context.main, *context.units.values())

@@ -13,12 +13,12 @@ from tfmemlint.interpreter.limits import MAX_ITEMS_UNROLLED
 from tfmemlint.interpreter.operations.events import event_fields
 from tfmemlint.interpreter.operations.paths import doubtful, merge, snapshot
 from tfmemlint.interpreter.operations.side_effects import havoc, is_side_effect_free
+from tfmemlint.interpreter.operations.worker_processes import PROCESSES, note_workers
 from tfmemlint.interpreter.program import Call, Event, RuntimeStart
 from tfmemlint.interpreter.state import Phase, State, Tri
 from tfmemlint.interpreter.values import UNKNOWN, Const, Function, Seq, Thread, Value
 from tfmemlint.knowledge.functions import CONFIGURES_GPUS
 
-_PROCESSES = frozenset({"multiprocessing.Process", "multiprocessing.context.Process", "torch.multiprocessing.Process"})
 _POOL_METHODS = frozenset(
     {"Process", "submit", "apply", "apply_async", "map", "map_async", "imap", "imap_unordered", "starmap"}
 )
@@ -34,11 +34,12 @@ def note_process_functions(
     context: Context, called: str, args: Sequence[Value], keywords: Mapping[str, Value], node: ast.AST
 ) -> None:
     """Record the functions that a call, which may start a process, is given to run there."""
-    if called in _PROCESSES or called.rpartition(".")[2] in _POOL_METHODS:
+    if called in PROCESSES or called.rpartition(".")[2] in _POOL_METHODS:
         values = (*args, *keywords.values())
         context.run_elsewhere.update(id(value.node) for value in values if isinstance(value, Function))
     if called.startswith(OF_PROCESSES) and not _OF_THREADS.search(called) and context.state is not None:
         _note_child(context, called, args, keywords, node)
+        note_workers(context, called, args, keywords, node)
 
 
 def _note_child(

@@ -20,6 +20,7 @@ from tfmemlint.interpreter.operations.named_calls import call_by_name
 from tfmemlint.interpreter.operations.objects import call_special
 from tfmemlint.interpreter.operations.pydantic_models import forget_fields, is_model, make_model
 from tfmemlint.interpreter.operations.side_effects import is_side_effect_free
+from tfmemlint.interpreter.operations.worker_processes import PROCESSES, note_process_object
 from tfmemlint.interpreter.registry import Invocation
 from tfmemlint.interpreter.values import UNKNOWN, Choice, Class, Const, Dict, Function, Instance, Ref, Seq, Value
 
@@ -47,6 +48,11 @@ def make_object(
         instance = Instance(cls)
     context.instances[id(cls.node)] = instance
     _initialize(context, instance, args, keywords, node)
+    if derives_from(context, cls, PROCESSES):
+        run = class_member(context, cls, "run")
+        if isinstance(run, Function):
+            init = class_member(context, cls, "__init__")
+            note_process_object(context, replace(run, bound=instance), init, args, keywords, node)
     return instance
 
 
