@@ -138,23 +138,21 @@ class ProcessesExceedMemory(Rule):
             _message(claims, number if same else 0, name, size),
             span=last.span,
             severity=Severity.ERROR if group.sure and not group.state.entry_unknown else Severity.WARNING,
-            intent=Intent(Purpose.FRACTION, "", last.amount, last.text)
-            if last.is_share
-            else Intent(Purpose.LIMIT, "", last.amount, last.text),
+            intent=_intent(last),
             outcome="Nothing is raised at first: the processes that come first get their part, the last ones get what "
             "is left",
             advice=f"Give each of them at most {int(100 / number) / 100:g}"
-            if last.is_share and same
+            if last.is_share and same and not last.whole
             else "Divide the memory by the number of processes",
             trace=(
                 *group.frames,
-                Step(group.path, group.span, f"{number} processes run {last.function}()"),
+                Step(group.path, group.span, _runs(number, last.function)),
                 *last.event.frames,
                 Step(last.event.path, last.span, "each of them takes this"),
             )
             if same
             else (),
-            fixable=same and not last.is_share and bool(name),
+            fixable=same and (last.whole or (not last.is_share and bool(name))),
             details=details,
         )
 
@@ -165,10 +163,22 @@ class ProcessesExceedMemory(Rule):
         divided_limits.divide(editor, finding)
 
 
+def _runs(number: int, function: str) -> str:
+    return f"{number} processes run {function}()" if function else f"{number} processes run this program again"
+
+
+def _intent(claim: Claim) -> Intent:
+    if claim.whole:
+        return Intent(Purpose.LIMIT, "", None, claim.text)
+    return Intent(Purpose.FRACTION if claim.is_share else Purpose.LIMIT, "", claim.amount, claim.text)
+
+
 def _message(claims: list[Claim], number: int, name: str, size: float) -> str:
     """Return what is wrong; ``number`` is 0 where not all processes take the same."""
     each, together = claims[-1].amount, sum(claim.amount * claim.times for claim in claims)
     shown = " + ".join(f"{claim.amount:g}" for claim in claims for _ in range(claim.times))
+    if claims[-1].whole and number:
+        return f"{number} processes take all of the memory of one GPU each: {claims[-1].text}"
     if claims[-1].is_share and number:
         return f"{number} processes take {each:g} of one GPU's memory each, together {together:g}"
     if claims[-1].is_share:

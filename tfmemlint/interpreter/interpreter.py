@@ -53,7 +53,7 @@ def interpret(
         replace(event, used=event.serial in context.used) if isinstance(event, SessionMade) else event
         for event in context.events
     ]
-    events += interpret_workers(context)
+    events += interpret_workers(context, [*events])
     modules = frozenset(unit.source.path for unit in (context.main, *context.units.values()))
     others = [unit.source.text for unit in context.units.values() if unit is not context.main]
     units = (context.main, *context.units.values())

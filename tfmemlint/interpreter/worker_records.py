@@ -44,9 +44,20 @@ class Workers:
     making: tuple[Function, tuple[Value, ...], dict[str, Value]] | None = None
 
 
+@record(frozen=True, slots=True, eq=False)
+class Copies:
+    """Processes that run the program's own script again: ``count`` of them; the rest as in `Workers`."""
+
+    count: int
+    sure: bool
+    text: str
+    fields: Mapping[str, Any]
+
+
 @dataclass(slots=True)
 class WorkersMade:
     """The processes that a program makes; ``pool``: of the last pool, their number, and where that and the pool are."""
 
+    copies: list[Copies] = field(default_factory=list)
     noted: list[Workers] = field(default_factory=list)
     pool: tuple[Value, ast.expr, ast.Call] | None = None

@@ -17,7 +17,7 @@ from tfmemlint.interpreter.program import Event, WorkerRun, WorkersRun
 from tfmemlint.interpreter.settling import Settled
 from tfmemlint.interpreter.state import State
 from tfmemlint.interpreter.values import UNKNOWN, Function, Value
-from tfmemlint.interpreter.worker_records import Workers
+from tfmemlint.interpreter.worker_records import Copies, Workers
 
 _MOST_RUNS = 24
 """Processes beyond which no more are looked at."""
@@ -25,9 +25,9 @@ _STEPS_EACH = 5_000
 """Steps that each of them may take."""
 
 
-def interpret_workers(context: Context) -> list[WorkersRun]:
-    """Return what the processes of the program do that work beside each other."""
-    found: list[WorkersRun] = []
+def interpret_workers(context: Context, events: Sequence[Event]) -> list[WorkersRun]:
+    """Return what the processes of the program do that work beside each other; ``events`` are its own."""
+    found = [_of_copies(context, copies, events) for copies in context.workers.copies]
     runs = 0
     for group in _groups(context.workers.noted):
         runs += len(group)
@@ -47,6 +47,19 @@ def interpret_workers(context: Context) -> list[WorkersRun]:
                 )
             )
     return found
+
+
+def _of_copies(context: Context, copies: Copies, own: Sequence[Event]) -> WorkersRun:
+    """Return what copies of the program do: what it does itself where it starts none."""
+    starts = WorkersRun(runs=(), text="", sure=True, made_in="", **copies.fields)
+    other = {(test, not outcome) for test, outcome in starts.guards}
+    events = [
+        replace(event, guards=tuple(guard for guard in event.guards if guard not in other))
+        for event in own
+        if other & set(event.guards)
+    ]
+    run = WorkerRun("", copies.count, tuple(events), frozenset())
+    return replace(starts, runs=(run,), text=copies.text, sure=copies.sure, made_in=context.main.source.path)
 
 
 def _groups(noted: Sequence[Workers]) -> Iterator[list[Workers]]:

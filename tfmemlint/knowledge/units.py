@@ -43,6 +43,9 @@ MEMORY_FIELDS: Mapping[str, tuple[str, ...]] = {
 Source: NVML's reference, ``nvmlMemory_t`` ("in bytes"); psutil's, ``virtual_memory()`` ("expressed in bytes").
 """
 
+_TOTALS: Mapping[str, str] = {"nvmlDeviceGetMemoryInfo": "total", "get_device_properties": "total_memory"}
+"""Of these, what is all of the memory of a GPU."""
+
 GPUTIL_FIELDS: Mapping[str, str] = {
     **dict.fromkeys(("memoryTotal", "memoryFree", "memoryUsed"), MIB),
     **dict.fromkeys(("memoryUtil", "load"), SHARE),
@@ -85,6 +88,8 @@ _GPU = frozenset({"gpu", "device", "cuda"})
 _MEMORY = frozenset({"mem", "memory", "ram", "size", "vram"})
 _OTHERS = frozenset({"host", "cpu", "system", "limit", "used", "free", "max", "min", "batch", "slice", "unit", "step"})
 """Words of names of amounts that are not all of the memory of a GPU."""
+_TOGETHER = frozenset({"together", "altogether", "combined", "overall", "total"})
+_EACH = frozenset({"each", "per", "every", "individual", "single", "one", "default", "fraction", "share"})
 
 
 def is_memory_of_gpu(name: str, *, for_sure: bool = False) -> bool:
@@ -99,6 +104,18 @@ def is_memory_of_gpu(name: str, *, for_sure: bool = False) -> bool:
     if words & _TOTAL:
         return amount or bool(words & _GPU) or not for_sure
     return not for_sure and bool(words & _GPU) and amount
+
+
+def all_of_a_gpu(function: str) -> tuple[str, ...]:
+    """Return the fields of what a function returns that are all of the memory of a GPU."""
+    total = _TOTALS.get(function.rpartition(".")[2])
+    return (total,) if total is not None else ()
+
+
+def is_for_all(text: object) -> bool:
+    """True if the explanation of an option says that its amount is for all who share it."""
+    words = {word.lower() for word in _PLAIN_WORD.findall(text)} if isinstance(text, str) else set()
+    return bool(words & _TOGETHER) and not words & _EACH
 
 
 def written_unit(word: str) -> str:

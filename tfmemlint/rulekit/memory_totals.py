@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from tfmemlint.facts import folding
 from tfmemlint.facts.syntax import last_word
-from tfmemlint.interpreter.values import Const, Limit
+from tfmemlint.interpreter.values import Amount, Const, Limit
 from tfmemlint.knowledge import units
 from tfmemlint.rulekit.made_up import LEAST_BYTES
 
@@ -72,6 +72,12 @@ def _in_mib(name: str, number: float | None) -> float | None:
         unit = units.MIB if number >= _MIN_TOTAL_MIB else units.GIB
     size = number * 2.0 ** -units.factor_to_mib(unit)
     return size if _MIN_TOTAL_MIB <= size < LEAST_BYTES else None
+
+
+def is_whole(limit: object) -> bool:
+    """True if a limit is not known, but is all of the memory of a GPU, or is meant for all who share it."""
+    value = limit.value if isinstance(limit, Limit) else None
+    return isinstance(value, Amount) and value.whole and value.unit == units.MIB
 
 
 def known_limits(items: Sequence[object]) -> list[float] | None:

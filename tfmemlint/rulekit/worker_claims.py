@@ -12,7 +12,7 @@ from tfmemlint.knowledge.functions import GROWTH_VARIABLE, LOGICAL_CONFIGURATION
 from tfmemlint.model.finding import Span
 from tfmemlint.model.patterns import late_pattern
 from tfmemlint.model.records import record
-from tfmemlint.rulekit.memory_totals import known_limits, shares
+from tfmemlint.rulekit.memory_totals import is_whole, known_limits, shares
 
 if TYPE_CHECKING:
     from tfmemlint.interpreter.program import Event, WorkerRun
@@ -31,6 +31,7 @@ class Claim:
 
     Attributes:
         key: the GPU. amount: a share, or MiB. is_share: which of both.
+            An amount that is not known, but is all of the memory, is the share 1; ``whole`` is true then.
         times: how many processes take it. part: the name and the size of the memory that it is a share of.
         event: where it is set. span, text: the number as written there. function: what the process runs.
     """
@@ -44,6 +45,7 @@ class Claim:
     span: Span
     text: str
     function: str
+    whole: bool = False
 
 
 def claims_of(run: WorkerRun) -> Iterator[Claim]:
@@ -78,12 +80,15 @@ def _limit(run: WorkerRun, call: Call, *, alone: bool) -> Claim | None:
     device, logical = call.value(0, "device"), call.value(1, "logical_devices")
     key = _gpu(call, device)
     numbers = known_limits(logical.items) if isinstance(logical, Seq) else None
-    if key is None or not numbers or call.effect is not None or not _is_in_each(call, run):
+    whole = isinstance(logical, Seq) and len(logical.items) == 1 and is_whole(logical.items[0])
+    if key is None or not (numbers or whole) or call.effect is not None or not _is_in_each(call, run):
         return None
     if not alone and not (isinstance(device, Device) and isinstance(device.index, int) and not device.each):
         return None
     assert isinstance(logical, Seq)
     event, span, text = _written(run, call, logical.items[0])
+    if not numbers:
+        return Claim(key, 1.0, True, run.times, None, event, span, text, run.function, whole=True)
     return Claim(key, sum(numbers), False, run.times, shares(logical.items), event, span, text, run.function)
 
 
@@ -108,7 +113,7 @@ def _share(run: WorkerRun, session: SessionMade) -> Claim | None:
     if session.state.allocator.has is Tri.YES or not _is_in_each(session, run):
         return None
     environment = session.state.cuda_visible_devices
-    if environment is not None and not isinstance(environment, Const):
+    if (environment is not None and not isinstance(environment, Const)) or session.state.max_gpus == 0:
         return None
     span = session.field_spans.get(_SHARE, session.span)
     return Claim((environment, shown), float(number), True, run.times, None, session, span, "", run.function)
@@ -118,29 +123,22 @@ def _gpu(call: Call, device: Value) -> object | None:
     """Return which GPU a process configures; None if that may be another one in each process."""
     state = call.state
     shown = state.cuda_visible_devices
-    if shown is not None and not isinstance(shown, Const):
+    if (shown is not None and not isinstance(shown, Const)) or state.max_gpus == 0:
         return None
     if not isinstance(device, Device) or not (device.each or isinstance(device.index, int)):
         return None
     visible = state.visible.value if state.visible is not None else None
-    if visible is None:
-        seen: object = None
-    elif isinstance(visible, Devices):
-        seen = "some"
-    elif isinstance(visible, Device) and _is_numbered(visible):
-        seen = visible.index
-    elif isinstance(visible, Seq) and all(
-        isinstance(each, Device) and isinstance(each.index, int) for each in visible.items
-    ):
-        seen = "some"
-    else:
-        return None
-    if device.each:
-        return shown, "each"
-    return shown, device.index if seen is None or seen == "some" or seen == device.index else None
+    listed = visible.items if isinstance(visible, Seq) else (visible,)
+    if visible is not None and not isinstance(visible, Devices):
+        if not listed or not all(map(_is_numbered, listed)):
+            return None
+        numbers = [each.index for each in listed if isinstance(each, Device)]
+        if not device.each and device.index not in numbers:
+            return None
+    return shown, "each" if device.each else device.index
 
 
-def _is_numbered(value: Value) -> bool:
+def _is_numbered(value: Value | None) -> bool:
     return isinstance(value, Device) and isinstance(value.index, int)
 
 

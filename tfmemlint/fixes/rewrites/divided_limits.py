@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from tfmemlint.fixes.editor import Editor
 
 _LISTED = late_pattern(r"^len\((\w+)\)$")
+_SIMPLE = late_pattern(r"^[\w.]+(?:\(\w*\))?$")
 _PLAIN = (cst.Name, cst.Attribute, cst.Call, cst.Subscript, cst.Integer)
 
 
@@ -26,9 +27,8 @@ def divide(editor: Editor, finding: Finding) -> None:
     number, total = str(finding.details["number"]), str(finding.details["total"])
     value = editor.expression_at(finding.span)
     known = _constants(editor.module)
-    if not number.isdecimal() and (
-        finding.details["made_in"] != finding.path or _LISTED.sub(r"\1", number) not in known
-    ):
+    named = finding.details["made_in"] == finding.path and _LISTED.sub(r"\1", number) in known
+    if not (number.isdecimal() or named or finding.details.get("beside")):
         raise Withheld("the number of processes is not known where the limit is set")
     code = editor.code(value)
     if isinstance(value, (cst.Integer, cst.Float)):
@@ -37,7 +37,8 @@ def divide(editor: Editor, finding: Finding) -> None:
         code = total
     elif not isinstance(value, _PLAIN):
         code = f"({code})"
-    editor.replace(value, f"{code} // {number}")
+    divisor = number if _SIMPLE.match(number) else f"({number})"
+    editor.replace(value, f"{code} // {divisor}")
     editor.unsafe("Divide the limit by the number of those who get it")
 
 

@@ -109,14 +109,15 @@ def _scaled(amount: Amount, bits: int | None, *, part: bool = False) -> Value:
         return UNKNOWN
     unit = units.converted(amount.unit, bits)
     scaled = amount.scaled or part
-    return replace(amount, type="number", unit=unit, default=None, scaled=scaled) if unit else UNKNOWN
+    whole = amount.whole and not scaled
+    return replace(amount, type="number", unit=unit, default=None, scaled=scaled, whole=whole) if unit else UNKNOWN
 
 
 def _sum(first: Amount | None, left: Value, second: Amount | None, right: Value) -> Value:
     known = first or second
     if known is None or (first is not None and second is not None and first.unit != second.unit):
         return UNKNOWN
-    known = replace(known, default=None)
+    known = replace(known, default=None, whole=False)
     if known.type == "str":
         return known if isinstance(left, (Const, Amount)) and isinstance(right, (Const, Amount)) else UNKNOWN
     return known if known.type != "list" else UNKNOWN
@@ -183,7 +184,10 @@ def option_value(
     if reader in ("int", "float"):
         number = default.value if isinstance(default, Const) else None
         known = isinstance(number, (int, float)) and not isinstance(number, bool)
-        return Amount("number", unit, source, default=number if known else None)
+        whole = units.is_memory_of_gpu(name, for_sure=True) or (
+            isinstance(told, Const) and units.is_for_all(told.value)
+        )
+        return Amount("number", unit, source, default=number if known else None, whole=whole)
     if reader != "str" or not isinstance(default, Const):
         return UNKNOWN
     text = default.value if isinstance(default.value, str) else None
@@ -195,7 +199,10 @@ def memory_of(function: str) -> Value:
     names = units.MEMORY_FIELDS.get(function.rpartition(".")[2])
     if names is None:
         return UNKNOWN
-    return Fields({name: Amount("number", units.BYTES, f"{function.rpartition('.')[2]}()") for name in names})
+    source = f"{function.rpartition('.')[2]}()"
+    return Fields(
+        {name: Amount("number", units.BYTES, source, whole=name in units.all_of_a_gpu(function)) for name in names}
+    )
 
 
 _PRINTING = frozenset({"subprocess.check_output", "subprocess.getoutput", "subprocess.run", "os.popen"})

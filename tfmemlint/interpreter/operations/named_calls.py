@@ -26,6 +26,7 @@ from tfmemlint.interpreter.operations.objects import call_first_special
 from tfmemlint.interpreter.operations.protocols import as_lazy, call_all, call_all_with, is_own, members_of
 from tfmemlint.interpreter.operations.shell_commands import report_exports
 from tfmemlint.interpreter.operations.third_party import third_party_call
+from tfmemlint.interpreter.operations.worker_processes import note_copies
 from tfmemlint.interpreter.registry import BUILTINS, CONSUMERS, MODELS, OUTCOMES, Invocation
 from tfmemlint.interpreter.state import ConfigEffect
 from tfmemlint.interpreter.values import (
@@ -179,6 +180,7 @@ def _call_third_party(context: Context, call: Invocation) -> Value:
         env_write(context, call.values, node, call.written)
     if name.startswith("subprocess.") and isinstance(node, ast.Call):
         child_env(context, node)
+        note_copies(context, name, node)
     if name.startswith(("subprocess.", "os.system", "os.popen")):
         report_exports(context, name, call.values, call.keywords, node)
         report_unpassed(context, name, call.keywords, node)

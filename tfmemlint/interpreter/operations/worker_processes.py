@@ -23,7 +23,7 @@ from tfmemlint.interpreter.values import (
     Seq,
     Value,
 )
-from tfmemlint.interpreter.worker_records import Workers
+from tfmemlint.interpreter.worker_records import Copies, Workers
 
 PROCESSES = frozenset({"multiprocessing.Process", "multiprocessing.context.Process", "torch.multiprocessing.Process"})
 """The classes of a process."""
@@ -79,6 +79,44 @@ def note_process_object(
         if isinstance(init, Function):
             making = replace(init, bound=run.bound), tuple(args), dict(keywords)
             context.workers.noted[known:] = [replace(made, making=making) for made in context.workers.noted[known:]]
+
+
+def note_copies(context: Context, called: str, node: ast.Call) -> None:
+    """Note that the program is started again, several times, as a process of its own."""
+    if not called.endswith("Popen") or context.state is None or context.unit is not context.main or not context.loops:
+        return
+    loop, command = context.loops[-1], _argument(node, 0, "args")
+    if not isinstance(command, (ast.List, ast.Tuple)) or not any(map(_is_own_script, command.elts)):
+        return
+    within = (loop.node, *(frame.node for frame in context.frames[loop.depth :]))
+    if any(_waits(part) for part in within) or _is_conditional(loop.node, node) or loop.repeated:
+        return
+    if any(outer.repeated for outer in context.loops) or _chooses_gpu(_argument(node, 10, "env")):
+        return
+    count, place = _passes(context, loop)
+    number = _number(count)
+    if place is not None and number is not None and 1 < number <= _MOST_WORKERS:
+        made = Copies(number, isinstance(count, Const), _number_text(context, place), event_fields(context, node))
+        context.workers.copies.append(made)
+
+
+def _is_own_script(node: ast.expr) -> bool:
+    """True for ``__file__``, or ``sys.argv[0]``, also within a call."""
+    text = ast.unparse(node)
+    return text in ("__file__", "sys.argv[0]") or (
+        isinstance(node, ast.Call) and "__file__" in text and "/" not in text
+    )
+
+
+def _chooses_gpu(environment: ast.expr | None) -> bool:
+    """True if the environment that a process gets may show it another GPU than the others."""
+    if environment is None or ast.unparse(environment) in ("os.environ", "os.environ.copy()", "dict(os.environ)"):
+        return False
+    given = [each for each in ast.walk(environment) if isinstance(each, ast.keyword) and each.arg is not None]
+    plain = isinstance(environment, ast.Call) and ast.unparse(environment.func) == "dict"
+    return not plain or any(
+        each.arg == "CUDA_VISIBLE_DEVICES" and not isinstance(each.value, ast.Constant) for each in given
+    )
 
 
 def _note_processes(

@@ -161,10 +161,10 @@ def _join_amounts(left: Value | None, right: Value | None) -> Value:
         # Of two files that a program chooses from, or two places in one, nobody knows which it is.
         return left if left == right else UNKNOWN
     match other:
-        case Amount(type_, unit, _, sure):
+        case Amount(type_, unit, _, sure, whole=whole):
             same = unit if unit == amount.unit else ""
             if type_ == amount.type:
-                return replace(amount, unit=same, sure=sure and amount.sure)
+                return replace(amount, unit=same, sure=sure and amount.sure, whole=whole and amount.whole)
             return Amount("", same) if same else UNKNOWN
         case Const(str(text)) if amount.type == "str":
             return amount if type(amount) is not Amount or amount.default is not None else replace(amount, default=text)

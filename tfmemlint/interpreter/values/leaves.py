@@ -36,6 +36,7 @@ class Amount(Unknown):
         source: where it comes from, in words. sure: False if it is so on some path only.
         default: the number or the text that it is where the user gives none; None if there is none, or it isn't known.
         scaled: it was divided by a plain number, or multiplied by a share: it may be no amount any more, but a share.
+        whole: it is all of the memory of a GPU, or is meant for all who share it.
     """
 
     type: str = ""
@@ -44,6 +45,7 @@ class Amount(Unknown):
     sure: bool = True
     default: float | str | None = None
     scaled: bool = False
+    whole: bool = False
 
 
 @record(frozen=True, slots=True, eq=False)
