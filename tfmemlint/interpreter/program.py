@@ -227,7 +227,7 @@ class ChildStarts(Event):
 
 @record(frozen=True, slots=True)
 class WorkerRun:
-    """What one of several processes does, or ``times`` of them.
+    """One of several processes, or ``times`` of them that do the same.
 
     ``function``: what it runs. ``events``: in their order. ``parameters``: the names of the function's parameters.
     """
