@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tfmemlint.interpreter.program import EnvWrite, WorkersRun
+from tfmemlint.interpreter.program import EnvWrite
+from tfmemlint.interpreter.state.workers import WorkersRun
 from tfmemlint.interpreter.values import Const
 from tfmemlint.model.finding import Finding, Severity, Step
 from tfmemlint.model.intent import Intent, Purpose

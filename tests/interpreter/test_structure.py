@@ -15,11 +15,23 @@ from tfmemlint.interpreter.values import Const
 ROOM = Path(tfmemlint.interpreter.__file__).parent
 NAME = "tfmemlint.interpreter"
 FLOORS = (
-    ("values", "scopes", "state", "limits", "frames", "program", "unit", "observer", "settling", "place"),
+    (
+        "values",
+        "scopes",
+        "state",
+        "limits",
+        "frames",
+        "program",
+        "unit",
+        "observer",
+        "settling",
+        "place",
+        "worker_records",
+    ),
     ("registry", "context", "watching"),
     ("operations", "summaries", "replays"),
     ("nodes", "kinds", "builtins", "tensorflow"),
-    ("handlers", "children", "uncalled", "pytest_calls", "interpreter", "", "modules"),
+    ("handlers", "children", "worker_runs", "uncalled", "pytest_calls", "interpreter", "", "modules"),
 )
 """From the lowest: the vocabulary; the context and its tables; operations; handlers; the entry."""
 FLOOR_OF = {part: number for number, parts in enumerate(FLOORS) for part in parts}

@@ -57,8 +57,6 @@ __all__ = [
     "TextDecides",
     "TextTaken",
     "Use",
-    "WorkerRun",
-    "WorkersRun",
 ]
 
 EventT = TypeVar("EventT", bound="Event")
@@ -223,34 +221,6 @@ class ChildStarts(Event):
     settings: tuple[Call, ...]
     made: Span
     own: Span | None = None
-
-
-@record(frozen=True, slots=True)
-class WorkerRun:
-    """One of several processes, or ``times`` of them that do the same.
-
-    ``function``: what it runs. ``events``: in their order. ``parameters``: the names of the function's parameters.
-    """
-
-    function: str
-    times: int
-    events: tuple[Event, ...]
-    parameters: frozenset[str]
-
-
-@record(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class WorkersRun(Event):
-    """Several processes of the program work beside each other.
-
-    Attributes:
-        runs: what each of them does. text: their number as written; "" for a plain number, or none.
-        sure: the number is known; False where it is so by default. made_in: the file that makes them.
-    """
-
-    runs: tuple[WorkerRun, ...]
-    text: str
-    sure: bool
-    made_in: str
 
 
 @record(frozen=True, slots=True, kw_only=True, eq=False, repr=False)

@@ -13,9 +13,10 @@ from tfmemlint.interpreter.context import Context, GaveUp
 from tfmemlint.interpreter.frames import Frame
 from tfmemlint.interpreter.operations.function_bodies import function_name, is_graph_function, run_function
 from tfmemlint.interpreter.operations.worker_processes import takes_turns, waits_between
-from tfmemlint.interpreter.program import Event, WorkerRun, WorkersRun
+from tfmemlint.interpreter.program import Event
 from tfmemlint.interpreter.settling import Settled
 from tfmemlint.interpreter.state import State
+from tfmemlint.interpreter.state.workers import WorkerRun, WorkersRun
 from tfmemlint.interpreter.values import UNKNOWN, Function, Value
 from tfmemlint.interpreter.worker_records import Copies, Workers
 

@@ -15,7 +15,8 @@ from tfmemlint.model.records import record
 from tfmemlint.rulekit.memory_totals import is_whole, known_limits, shares
 
 if TYPE_CHECKING:
-    from tfmemlint.interpreter.program import Event, WorkerRun
+    from tfmemlint.interpreter.program import Event
+    from tfmemlint.interpreter.state.workers import WorkerRun
 
 _NAME = late_pattern(r"[^\W\d]\w*")
 _OF_DEVICES = late_pattern(
