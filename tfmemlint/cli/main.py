@@ -18,6 +18,11 @@ from tfmemlint.reporters.say import say
 
 CLEAN, FOUND, FAILED, CRASHED = 0, 1, 2, 3
 EVERY_COMMAND = "*"
+_CHECKING = {
+    "check": ("report what is wrong", arguments.add_check_arguments),
+    "fix": ("fix what can be fixed, and report the rest", arguments.add_fix_arguments),
+}
+"""The help of each command that checks, and what adds its arguments."""
 _ELSEWHERE = {
     "verify": (
         "tfmemlint.verify.command",
@@ -127,7 +132,10 @@ def _say_crash(error: Exception) -> None:
 
 
 def _parser(chosen: str) -> argparse.ArgumentParser:
-    """Return the parser. Of the commands that are modules of their own, only the ``chosen`` one has its options."""
+    """Return the parser: with the ``chosen`` command alone, or with all of them where none is named.
+
+    Only `EVERY_COMMAND` gives the commands that are modules of their own their options.
+    """
     parser = _Parser(
         prog="tfmemlint",
         description="Shows what TensorFlow will do with GPU memory, and rewrites the code to do what was intended.",
@@ -141,13 +149,17 @@ def _parser(chosen: str) -> argparse.ArgumentParser:
         metavar="COMMAND",
         dest="command",
     )
-    checking = commands.add_parser("check", help="report what is wrong")
-    arguments.add_check_arguments(checking)
-    checking.set_defaults(run=check.run)
-    fix = commands.add_parser("fix", help="fix what can be fixed, and report the rest")
-    arguments.add_fix_arguments(fix)
-    fix.set_defaults(run=check.run)
+    # What comes after a command is parsed by the parser of that command: nothing asks for the others. To make all of
+    # them takes a sixth of a check of one small file.
+    alone = chosen in _CHECKING or chosen in _ELSEWHERE
+    for name, (words, add_arguments) in _CHECKING.items():
+        if not alone or chosen == name:
+            checking = commands.add_parser(name, help=words)
+            add_arguments(checking)
+            checking.set_defaults(run=check.run)
     for name, (place, words) in _ELSEWHERE.items():
+        if alone and chosen != name:
+            continue
         other = commands.add_parser(name, help=words)
         if chosen in (name, EVERY_COMMAND):
             # The others are not even imported: `check` has to start fast.
@@ -182,4 +194,4 @@ class _Parser(argparse.ArgumentParser):
 
         options = [option for action in self._actions for option in action.option_strings]
         # A file whose name begins as an option does comes here where a shell wrote it for a pattern.
-        super().error(printable(corrected(message, options, ["check", "fix", *_ELSEWHERE])))
+        super().error(printable(corrected(message, options, [*_CHECKING, *_ELSEWHERE])))
