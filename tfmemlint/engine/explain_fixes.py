@@ -24,11 +24,14 @@ def explain_results(results: list[FileResult], context: RunContext, programs: Se
     fixable = sum(finding.fixable for result in results for finding in result.findings)
     if not fixable or (context.explain_fixes == "few" and fixable > MAX_EXPLAINED_FINDINGS):
         return
-    for result in results:
-        if result.source is not None and result.findings and not outside(result.path, context):
-            own = context.at(result.path)
-            result.findings = subject_of_result(result).explain(result.findings, own.fix_options(), own)
-    if programs:
-        from tfmemlint.engine.program_repairs import explain_across
+    from tfmemlint.project.importers import nothing_is_written
 
-        explain_across(results, programs, context)
+    with nothing_is_written():
+        for result in results:
+            if result.source is not None and result.findings and not outside(result.path, context):
+                own = context.at(result.path)
+                result.findings = subject_of_result(result).explain(result.findings, own.fix_options(), own)
+        if programs:
+            from tfmemlint.engine.program_repairs import explain_across
+
+            explain_across(results, programs, context)

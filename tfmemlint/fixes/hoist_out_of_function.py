@@ -315,26 +315,15 @@ def readers_of(path: str) -> frozenset[str]:
 
 
 def _graph(path: str) -> tuple[Graph | None, str]:
-    from tfmemlint.project.reaching import graph
-    from tfmemlint.project.roots import LARGEST_PROJECT, project_root
-    from tfmemlint.sources import walk
+    from tfmemlint.project.importers import TooLarge, graph_around
 
     own = os.path.normpath(os.path.relpath(path))
     if not Path(path).exists():
         return None, own
-    files = {os.path.normpath(file) for file in walk([os.path.relpath(project_root(path))]).files}
-    if len(files) > LARGEST_PROJECT:
-        raise Withheld("the project is too large to see who imports this file")
-    return graph(files | {own}, _bytes), own
-
-
-def _bytes(path: str) -> bytes | None:
-    from tfmemlint.sources import Unreadable, read_bytes
-
     try:
-        return read_bytes(path)
-    except Unreadable:
-        return None
+        return graph_around(path), own
+    except TooLarge:
+        raise Withheld("the project is too large to see who imports this file") from None
 
 
 __all__ = ["FunctionHoist", "importer_of", "importers_of", "plan_move_above_start", "readers_of", "starts_using"]
