@@ -16,6 +16,7 @@ from typing import TypeAlias, cast
 import libcst as cst
 from libcst.metadata import CodePosition, CodeRange, MetadataWrapper, PositionProvider
 
+from tfmemlint.fixes.child_nodes import child_nodes
 from tfmemlint.fixes.withheld import Withheld
 from tfmemlint.model.finding import Span
 
@@ -298,7 +299,7 @@ def _parents(module: cst.Module) -> dict[cst.CSTNode, cst.CSTNode] | None:
     pending: list[cst.CSTNode] = [module]
     while pending:
         node = pending.pop()
-        for child in node.children:
+        for child in child_nodes(node):
             if child in found:
                 return None
             found[child] = node

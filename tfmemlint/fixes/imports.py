@@ -11,6 +11,7 @@ import libcst as cst
 from libcst.helpers import get_full_name_for_node
 
 from tfmemlint.facts.names import canonical
+from tfmemlint.fixes.child_nodes import child_nodes
 from tfmemlint.fixes.concrete_tree import ConcreteTree, comments_in, syntax_nodes
 from tfmemlint.model.records import dataclass
 from tfmemlint.project.search import is_installed
@@ -68,7 +69,7 @@ class ImportBindings:
             self._stores[local] = self._stores.get(local, 0) + 1
             if isinstance(node.value, cst.Attribute) and not comments_in(node.value):
                 self._aliases[local] = self.tree.code(node.value)
-        for child in node.children:
+        for child in child_nodes(node):
             self._collect(child)
 
     @cached_property
