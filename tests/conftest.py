@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import importlib
 import importlib.util
 import os
 import socket
@@ -46,6 +48,23 @@ def pytest_configure(config: pytest.Config) -> None:
         # Both are about the clock on the wall, which goes on while a busy machine does something else.
         settings.register_profile("any-machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
         settings.load_profile("any-machine")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection(session: pytest.Session) -> None:
+    """Of several processes that all load all test files, let each begin with others of them.
+
+    pytest rewrites the assertions of a file that it has not seen yet, which takes seconds for all of them, and keeps
+    what comes of it. Each process then finds most files rewritten by another one.
+    """
+    about = getattr(session.config, "workerinput", None)
+    if about is None or session.config.args_source is not pytest.Config.ArgsSource.TESTPATHS:
+        return
+    count, own = about["workercount"], int(about["workerid"].removeprefix("gw"))
+    for path in sorted((fixture_files.ROOT / "tests").rglob("test_*.py"))[own::count]:
+        # What is wrong with it, or skips it, is said when it is collected.
+        with contextlib.suppress(Exception, pytest.skip.Exception):
+            importlib.import_module(".".join(path.relative_to(fixture_files.ROOT).with_suffix("").parts))
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import importlib
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -64,18 +65,21 @@ def _imports(module: str) -> set[str]:
     return found - {module}
 
 
-IMPORTS = {module: _imports(module) for module in MODULES}
+@cache
+def _all_imports() -> dict[str, set[str]]:
+    """What each module imports. Not at the top: every process of the tests loads this file, and one runs it."""
+    return {module: _imports(module) for module in MODULES}
 
 
 def test_no_import_runs_up() -> None:
-    for module, imported in IMPORTS.items():
+    for module, imported in _all_imports().items():
         floor = FLOOR_OF[module.partition(".")[0]]
         for other in imported:
             assert FLOOR_OF[other.partition(".")[0]] <= floor, f"{module} must not import {other}, which is above it"
 
 
 def test_handlers_know_nothing_of_each_other() -> None:
-    for module, imported in IMPORTS.items():
+    for module, imported in _all_imports().items():
         if module.partition(".")[0] in HANDLERS:
             others = {other for other in imported if other.partition(".")[0] in HANDLERS}
             assert not others, f"{module} imports {others}: move what both need to operations/"
@@ -87,7 +91,7 @@ def test_there_are_no_circles() -> None:
     def visit(module: str, path: tuple[str, ...]) -> None:
         assert module not in path, f"a circle: {' -> '.join((*path, module))}"
         if module not in done:
-            for other in IMPORTS[module]:
+            for other in _all_imports()[module]:
                 visit(other, (*path, module))
             done.add(module)
 
@@ -103,7 +107,7 @@ def test_every_module_of_handlers_is_loaded() -> None:
 
 
 def test_only_handlers_register() -> None:
-    for module, imported in IMPORTS.items():
+    for module, imported in _all_imports().items():
         if module.partition(".")[0] not in HANDLERS and "registry" in imported:
             tree = ast.parse(MODULES[module].read_text(encoding="utf-8"))
             names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
