@@ -234,20 +234,34 @@ def test_the_page_of_the_formats_has_every_format(folder: Path) -> None:
     assert [name for name in FORMATS if f"\n| `{name}` | " not in text] == []
 
 
+def _examples_to_run(path: Path) -> dict[str, str]:
+    """Return the examples of a page in which nothing is found, by the names of their files."""
+    blocks = enumerate(_blocks(path, "python"))
+    page = path.relative_to(ROOT).as_posix().replace("/", "_").removesuffix(".md").replace(".", "_")
+    return {f"{page}/example_{number}.py": text for number, (marks, text) in blocks if "<!-- found:" not in marks}
+
+
+@pytest.fixture(scope="module")
+def verified(tmp_path_factory: pytest.TempPathFactory) -> subprocess.CompletedProcess[str]:
+    """What TensorFlow makes of the examples of all guides, with one import of it."""
+    folder = tmp_path_factory.mktemp("verified")
+    names = []
+    for page in GUIDES:
+        for name, text in _examples_to_run(page).items():
+            (folder / name).parent.mkdir(exist_ok=True)
+            (folder / name).write_text(text, encoding="utf-8")
+            names.append(name)
+    return _tool(folder, "verify", "--device", "edge", "--gpus", "2", "--whole", *names)
+
+
 @pytest.mark.slow
 @pytest.mark.tensorflow
 @each_guide
-def test_the_examples_run_on_tensorflow(path: Path, tmp_path: Path) -> None:
-    names = []
-    for number, (marks, text) in enumerate(_blocks(path, "python")):
-        if "<!-- found:" not in marks:
-            names.append(f"example_{number}.py")
-            (tmp_path / names[-1]).write_text(text, encoding="utf-8")
+def test_the_examples_run_on_tensorflow(path: Path, verified: subprocess.CompletedProcess[str]) -> None:
+    names = _examples_to_run(path)
     if names:
-        # All of a page with one import of TensorFlow.
-        done = _tool(tmp_path, "verify", "--device", "edge", "--gpus", "2", "--whole", *names)
-        assert done.returncode == 0, f"{done.stdout}{done.stderr}"
-        assert all(name in done.stdout for name in names), done.stdout
+        assert verified.returncode == 0, f"{verified.stdout}{verified.stderr}"
+        assert all(name in verified.stdout for name in names), verified.stdout
 
 
 @pytest.mark.slow

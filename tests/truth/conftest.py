@@ -7,38 +7,30 @@ from collections.abc import Iterator
 import pytest
 
 from tests.fixture_files import fixture_paths
+from tests.grounds import driver_or_skip, gpu_or_skip
 from tests.truth.harness import read_case
-from tfmemlint.verify.choose_ground import choose
-from tfmemlint.verify.edge import Edge
+from tfmemlint.verify.edge import Edge, shared
 from tfmemlint.verify.ground import Ground
-from tfmemlint.verify.result import GroundError
 
 
 @pytest.fixture(scope="session")
 def edge() -> Iterator[Edge]:
     """TensorFlow with GPUs simulated at its Python edge."""
-    with Edge() as ground:
+    with shared() as ground:
         yield ground
 
 
 @pytest.fixture(scope="session")
 def driver() -> Iterator[Ground]:
     """TensorFlow's GPU build on the simulated driver; skips where it can't be had."""
-    yield from _ground("driver")
+    with driver_or_skip() as ground:
+        yield ground
 
 
 @pytest.fixture(scope="session")
 def gpu() -> Iterator[Ground]:
     """A real GPU; skips where there is none."""
-    yield from _ground("gpu")
-
-
-def _ground(kind: str) -> Iterator[Ground]:
-    try:
-        ground, _ = choose(kind)
-    except GroundError as error:
-        pytest.skip(str(error))
-    with ground:
+    with gpu_or_skip() as ground:
         yield ground
 
 

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from tfmemlint.verify.edge import Edge
+from tfmemlint.verify.edge import Edge, shared
 
 
 @pytest.fixture(scope="session")
 def edge() -> Iterator[Edge]:
     """The ground that programs are run on."""
-    with Edge() as ground:
+    with shared() as ground:
         yield ground
