@@ -6,28 +6,27 @@ from pathlib import Path
 
 TESTS = Path(__file__).resolve().parent
 LONGEST_FIRST = (
+    "truth/test_plan_and_verify.py",
     "truth/test_fixtures.py",
     "truth/test_order_repairs.py",
-    "truth/test_allocating.py",
-    "truth/test_legacy.py",
     "test_site.py",
-    "truth/test_plan_and_verify.py",
-    "fit/test_fit.py",
-    "test_estate.py",
+    "test_snapshots.py",
     "test_package.py",
-    "truth/test_random_programs.py",
+    "test_fix_properties.py",
+    "truth/test_allocating.py",
+    "reporters/test_corrections.py",
     "verify/test_driver.py",
+    "fit/test_fit.py",
+    "truth/test_legacy.py",
+    "test_estate.py",
+    "truth/test_random_programs.py",
     "verify/test_gpu_ground.py",
     "fit/test_shortcuts.py",
     "verify/test_slices.py",
-    "test_fix_properties.py",
     "deployment/test_any_text.py",
-    "test_snapshots.py",
-    "test_fixtures.py",
     "truth/test_pages.py",
     "verify/test_edge_server.py",
     "safety/test_nothing_runs.py",
-    "reporters/test_corrections.py",
     "safety/test_same_output.py",
     "interpreter/test_calls.py",
     "test_habits.py",
@@ -45,6 +44,7 @@ LONGEST_FIRST = (
     "verify/test_fixing.py",
     "verify/test_limits.py",
     "truth/test_across_modules.py",
+    "test_fixtures.py",  # long after test_snapshots.py, which makes most of the runs that it looks at
 )
 """Files that take more than some ten seconds, from those that take minutes down."""
 _PLACES = {TESTS / name: place for place, name in enumerate(LONGEST_FIRST)}
