@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -136,6 +137,18 @@ def test_many_programs_run_as_the_first_did() -> None:
     with Edge() as own:
         results = [own.run(code) for _ in range(MANY_PROGRAMS + 2)]
     assert {(result.ok, result.stdout) for result in results} == {(True, "10.0\n")}
+
+
+def test_one_process_looks_after_one_program_after_the_other_and_may_die() -> None:
+    parent = "import os; print(os.getppid())"
+    with Edge() as own:
+        parents = [int(own.run(parent).stdout) for _ in range(6)]
+        assert len(set(parents)) < 6
+        for number in set(parents):
+            os.kill(number, signal.SIGKILL)
+        # The server has to see that they are gone before it is asked again.
+        time.sleep(0.5)
+        assert int(own.run(parent).stdout) not in parents
 
 
 MEMORY = """

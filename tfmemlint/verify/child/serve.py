@@ -55,56 +55,125 @@ def main(ground: str, descriptor: int) -> None:
     control = socket.socket(fileno=descriptor)
     about = {"version": tensorflow.__version__, "folder": str(folder)}
     control.sendall(_line({**about, "cuda": bool(tensorflow.test.is_built_with_cuda())}))
-    managers: set[int] = set()
+    managers: dict[int, _Manager] = {}
     programs = 0
     try:
         while True:
+            _look_after(managers, control)
             message, descriptors, _, _ = socket.recv_fds(control, 1, 1)
             if not message:
                 return
             programs += 1
             if programs == MANY_PROGRAMS:
+                _send_home(managers)
                 use_large_pages()
-            manager = os.fork()
-            if manager == 0:
-                control.close()
-                _manage(descriptors[0], ground)
+            manager = next((each for each in managers.values() if each.is_free), None)
+            if manager is None:
+                manager = _hire(managers, control, descriptors[0], ground)
+            manager.hand(descriptors[0])
             os.close(descriptors[0])
-            managers.add(manager)
-            _reap(managers)
     finally:
-        for manager in managers:
+        for process in managers:
             with contextlib.suppress(ProcessLookupError):
-                os.kill(manager, signal.SIGTERM)
-        for manager in managers:
+                os.kill(process, signal.SIGTERM)
+        for process in managers:
             with contextlib.suppress(ChildProcessError):
-                os.waitpid(manager, 0)
+                os.waitpid(process, 0)
         end_children(set())
 
 
-def _reap(managers: set[int]) -> None:
-    """Forget the managers that have ended, and kill what a killed one left behind."""
-    for manager in list(managers):
-        ended, status = os.waitpid(manager, os.WNOHANG)
-        if ended:
-            managers.discard(manager)
-            if status:
-                end_children(managers)
+class _Manager:
+    """A process that handles one request after the other, each in a process that it forks: to fork a manager for each
+    request would copy the page tables of TensorFlow twice.
+
+    Attributes:
+        process: its number. line: the server's end of the connection to it. is_free: it has nothing to do.
+        is_last: the request that it has is its last.
+    """
+
+    def __init__(self, process: int, line: socket.socket) -> None:
+        self.process = process
+        self.line = line
+        self.is_free = True
+        self.is_last = False
+
+    def hand(self, descriptor: int) -> None:
+        """Give it the end of a connection. Where it has just died, that end is closed, and the caller sees it."""
+        self.is_free = False
+        with contextlib.suppress(OSError):
+            socket.send_fds(self.line, [b"r"], [descriptor])
 
 
-def _manage(descriptor: int, ground: str) -> None:
-    """Handle one request in a process of its own. It never returns."""
+def _hire(managers: dict[int, _Manager], control: socket.socket, connection: int, ground: str) -> _Manager:
+    """Fork one more manager; it keeps nothing of what the server has open."""
+    ours, theirs = socket.socketpair()
+    process = os.fork()
+    if process == 0:
+        control.close()
+        ours.close()
+        os.close(connection)
+        for other in managers.values():
+            other.line.close()
+        _manage(theirs, ground)
+    theirs.close()
+    managers[process] = _Manager(process, ours)
+    return managers[process]
+
+
+def _look_after(managers: dict[int, _Manager], control: socket.socket) -> None:
+    """Wait until there is a request, or the end of them. Meanwhile note who is free, and who has ended."""
+    asked = False
+    while not asked:
+        by_line = {manager.line: manager for manager in managers.values()}
+        ready, _, _ = select.select([control, *by_line], [], [])
+        asked = control in ready
+        for line in ready:
+            if line is control:
+                continue
+            manager = by_line[line]
+            try:
+                manager.is_free = bool(line.recv(1))
+            except OSError:
+                manager.is_free = False
+            if not manager.is_free or manager.is_last:
+                _let_go(managers, manager)
+
+
+def _let_go(managers: dict[int, _Manager], manager: _Manager) -> None:
+    """Forget a manager that has ended, or ends as its line is closed; kill what it left behind if it was killed."""
+    del managers[manager.process]
+    manager.line.close()
+    _, status = os.waitpid(manager.process, 0)
+    if status:
+        end_children(set(managers))
+
+
+def _send_home(managers: dict[int, _Manager]) -> None:
+    """Let all managers go, each when it is free: they were forked before memory was in large pages."""
+    for manager in [*managers.values()]:
+        manager.is_last = True
+        if manager.is_free:
+            _let_go(managers, manager)
+
+
+def _manage(line: socket.socket, ground: str) -> NoReturn:
+    """Handle requests in a process of its own. It never returns."""
     code = 1
     try:
         adopt_orphans()
         die_with_parent(signal.SIGTERM)
-        with socket.socket(fileno=descriptor) as connection:
-            with connection.makefile("rb") as incoming:
-                request = json.loads(incoming.read())
-            connection.sendall(_line(serve_one(request, ground, connection)))
+        while True:
+            message, descriptors, _, _ = socket.recv_fds(line, 1, 1)
+            if not message:
+                break
+            with contextlib.suppress(Gone), socket.socket(fileno=descriptors[0]) as connection:
+                with connection.makefile("rb") as incoming:
+                    request = json.loads(incoming.read())
+                connection.sendall(_line(serve_one(request, ground, connection, line)))
+            line.sendall(b"f")
         code = 0
-    except Gone:
-        code = 0
+    except SystemExit:  # the server ends
+        code = 1
     except BaseException as error:
         with contextlib.suppress(Exception):
             os.write(2, f"{type(error).__name__}: {error}\n".encode())
@@ -120,8 +189,8 @@ def _line(data: dict[str, Any]) -> bytes:
     return (json.dumps(data) + "\n").encode()
 
 
-def serve_one(request: dict[str, Any], ground: str, connection: socket.socket) -> dict[str, Any]:
-    """Run one program in a forked process with its limits, and report on it.
+def serve_one(request: dict[str, Any], ground: str, connection: socket.socket, line: socket.socket) -> dict[str, Any]:
+    """Run one program in a forked process with its limits, and report on it. Neither socket is left to it.
 
     Raises:
         Gone: the other end of ``connection`` was closed meanwhile.
@@ -135,6 +204,7 @@ def serve_one(request: dict[str, Any], ground: str, connection: socket.socket) -
             child = os.fork()
             if child == 0:
                 connection.close()
+                line.close()
                 _in_child(request, ground, folder, out, err)
             limits = Limits(request["host_mib"], (out, err), str(folder))
             status, broken = _wait(child, request["timeout"], connection, limits)
