@@ -67,14 +67,14 @@ class MadeUpNameAsked(Rule):
 
     def check(self, program: Program) -> Iterator[Finding]:
         """Yield each question for a made-up function about memory, in a program that configures nothing."""
-        asked = [event for event in program.of(NameAsked) if purposes.purpose_of(event.name) is not None]
+        asked = [event for event in program.of(NameAsked) if _purpose_of(event.name) is not None]
         if not asked or _configures(program):
             return
         chosen = _first_choices(program)
         for event in asked:
             if event.replaced or event.span in chosen:
                 continue
-            made_up = purposes.purpose_of(event.name)
+            made_up = _purpose_of(event.name)
             if made_up is None or names.ever_existed(event.name):
                 continue
             answer = "is False" if event.how == "hasattr" else "returns its default"
@@ -86,6 +86,13 @@ class MadeUpNameAsked(Rule):
                 outcome=f"Nothing is raised, and nothing is configured: {short(event.name)} is never called",
                 advice="Call the function that TensorFlow has, without a condition",
             )
+
+
+def _purpose_of(name: str) -> purposes.MadeUp | None:
+    """Return the purpose of a made-up function, or of a module of made-up functions: ``tf.config.gpu``."""
+    return purposes.purpose_of(name) or (
+        purposes.purpose_of(f"{name}.set_memory_growth") if name.rpartition(".")[2] == "gpu" else None
+    )
 
 
 def _first_choices(program: Program) -> frozenset[Span]:

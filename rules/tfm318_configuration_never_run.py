@@ -135,7 +135,7 @@ class ConfigurationNeverRun(Rule):
                 intent=_intent(event),
                 outcome="Nothing is raised; the setting is not made",
                 advice=_ADVICE[event.kind].format(name=name, near=event.stored_in),
-                fixable=event.kind not in ("lambda", "thread", "iterator", "key"),
+                fixable=event.kind not in ("lambda", "thread", "key"),
                 details={"kind": event.kind, "name": event.stored_in},
             )
 

@@ -153,7 +153,7 @@ class ProcessesExceedMemory(Rule):
             )
             if same
             else (),
-            fixable=same and (last.whole or (not last.is_share and bool(name))),
+            fixable=same and (last.whole or not last.is_share),
             details=details,
         )
 

@@ -102,15 +102,16 @@ class ConfigNeverUsed(Rule):
             if not options:
                 yield self._hidden_for_nothing(program, proto)
                 continue
-            session, kept = _session_without(program, proto), ""
+            found = session_of_its_object(program, proto)
+            session, kept = found or (_session_without(program, proto), "")
             if session is None:
-                found = session_of_its_keeper(program, proto) or session_of_its_object(program, proto)
-                session, kept = found or (None, "")
+                session, kept = session_of_its_keeper(program, proto) or (None, "")
             if session is not None and session.path != proto.path:
                 if short(proto.name) == "ConfigProto":
                     yield self._at_session(program, proto, options, session, kept)
                     continue
                 session, kept = None, ""
+            beside = None if session is not None else run_configs.beside_message(program, proto)
             yield self.finding(
                 program,
                 proto,
@@ -120,11 +121,14 @@ class ConfigNeverUsed(Rule):
                 if proto.state.growth or proto.state.limits
                 else "Nothing is raised; the process takes nearly all of the GPU's memory",
                 advice="Configure the physical devices with tf.config, or hand the options to the session",
-                fixable=names.exists(proto.name, program.target) and (session is not None or program.target.major >= 2),
+                fixable=names.exists(proto.name, program.target)
+                and (session is not None or beside is not None or program.target.major >= 2),
                 details={"options": options, "values": constants_of(fields), "kind": short(proto.name), "kept": kept}
-                | ({} if left is None else {ONLY_IF_ALL_USERS: True}),
+                | ({} if left is None else {ONLY_IF_ALL_USERS: True})
+                | ({} if beside is None else {"beside": beside[1]}),
                 anchors={f"field:{before}{name}": span for name, span in proto.field_spans.items()}
-                | ({"session": session.span} if session is not None else {}),
+                | ({"session": session.span} if session is not None else {})
+                | ({"run_config": beside[0].span} if beside is not None else {}),
             )
 
     def _emptied(self, program: Program) -> Iterator[Finding]:
@@ -257,10 +261,10 @@ class ConfigNeverUsed(Rule):
 
             option_types.merge_instead(editor, finding)
             return
-        if "run_config" in finding.details:
+        if "run_config" in finding.details or "beside" in finding.details:
             from tfmemlint.fixes.rewrites import run_configs as rewrite
 
-            rewrite.hand_over(editor, finding)
+            (rewrite.add_session_config if "beside" in finding.details else rewrite.hand_over)(editor, finding)
             return
         if "mib" in finding.details:
             from tfmemlint.fixes.rewrites import logical_devices

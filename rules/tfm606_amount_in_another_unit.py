@@ -73,13 +73,20 @@ class AmountInAnotherUnit(Rule):
                 outcome=f"What is told is wrong by a factor of {times}; nothing is raised",
                 advice=f"Write {factor} behind it",
                 anchors={"amount": event.place},
-                details={"factor": factor, "label": event.label if written_unit(event.label) else WORDS[event.told]},
+                details={"divisor": event.label if event.text.endswith(f"/ {event.label}") else "", "told": event.told}
+                | {"factor": factor, "label": event.label if written_unit(event.label) else WORDS[event.told]},
             )
 
     def fix(self, finding: Finding, editor: Editor) -> None:
         """Convert the amount to the unit that is told."""
         import libcst as cst
 
+        from tfmemlint.fixes.rewrites import memory_units
+
+        divisor = str(finding.details["divisor"])
+        if divisor:
+            memory_units.correct_unit(editor, divisor, str(finding.details["told"]))
+            return
         amount = editor.expression_at(finding.anchors["amount"])
         code = editor.code(amount)
         plain = isinstance(amount, (cst.Name, cst.Attribute, cst.Subscript, cst.Call)) or (

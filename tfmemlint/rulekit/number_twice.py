@@ -61,11 +61,18 @@ def _use_of_number(node: ast.AST, listings: frozenset[str]) -> tuple[ast.expr | 
         case ast.Subscript(ast.Name(name), number) if name in listings:
             return node, ast.unparse(number)
         case ast.Call(ast.Attribute(attr=function), [ast.JoinedStr() as text, *_]) if function in NAMING_A_GPU:
-            match text.values:
-                case [ast.Constant(str() as before), ast.FormattedValue(number)] if _GPU.fullmatch(before):
-                    return text, ast.unparse(number)
-                case _:
-                    return None, ""
+            return _named(text)
+        case ast.Return(ast.JoinedStr() as text) | ast.Assign(value=ast.JoinedStr() as text):
+            return _named(text)
+        case _:
+            return None, ""
+
+
+def _named(text: ast.JoinedStr) -> tuple[ast.expr | None, str]:
+    """Return a text that names a GPU, with the code of its number."""
+    match text.values:
+        case [ast.Constant(str() as before), ast.FormattedValue(number)] if _GPU.fullmatch(before):
+            return text, ast.unparse(number)
         case _:
             return None, ""
 

@@ -27,6 +27,10 @@ _NO_PROGRAMS = frozenset(
     }
 )  # fmt: skip
 """Modules that do not use GPU variables: they install, build, or inspect code."""
+_NAMED_PYTHON = re.compile(
+    r'"?\$(?:PY(?:THON)?(?:3|_?(?:BIN|EXE|CMD))?|\{PY(?:THON)?(?:3|_?(?:BIN|EXE|CMD))?(?::-[\w./-]+)?\})"?'
+)
+"""A variable that has the interpreter: ``"$PYTHON" train.py``."""
 _NO_SCRIPTS = frozenset({"setup.py", "get-pip.py", "get_pip.py", "ez_setup.py", "install-poetry.py"})
 """Scripts that do not use GPU variables, by name."""
 _LAUNCHERS = frozenset({"torch.distributed.launch", "torch.distributed.run", "cProfile", "trace", "pdb", "coverage"})
@@ -66,6 +70,8 @@ def read_command(words: Sequence[Word]) -> Command:
     if not rest:
         return command
     name = rest[0].value
+    if name is None and _NAMED_PYTHON.fullmatch(rest[0].raw):
+        return _python(command, rest[1:])
     if name is None:
         return replace(command, kind="arguments") if rest[0].raw in ('"$@"', "$@", '"${@}"') else command
     base = name.rsplit("/", 1)[-1]

@@ -34,12 +34,32 @@ def run(editor: Editor, finding: Finding) -> None:
     name = str(finding.details["name"])
     if name not in ("", "_") and len(re.findall(rf"\b{re.escape(name)}\b", editor.text)) > 1:
         raise Withheld(f"{name} occurs elsewhere as well")
+    if finding.details["kind"] == "iterator":
+        _exhaust(editor, line.value)
+        return
     if finding.details["kind"] == "context manager":
         editor.replace_statement(statement, _enter(editor, statement, line.value))
         editor.unsafe("Enter it for all that follows in the block")
         return
     editor.replace_statement(statement, _code(editor, finding.details["kind"], line.value))
     editor.unsafe("Run the configuration")
+
+
+def _exhaust(editor: Editor, call: cst.BaseExpression) -> None:
+    """Make a list of the iterator that a function of the file returns.
+
+    Raises:
+        Withheld: it is not a function with one ``return`` of ``map(...)`` or ``filter(...)``.
+    """
+    name = call.func.value if isinstance(call, cst.Call) and isinstance(call.func, cst.Name) else ""
+    functions = matchers.findall(editor.module, matchers.FunctionDef(matchers.Name(name)))
+    returns = matchers.findall(functions[0], matchers.Return()) if name and len(functions) == 1 else []
+    made = returns[0].value if len(returns) == 1 and isinstance(returns[0], cst.Return) else None
+    lazy = matchers.Call(matchers.Name("map") | matchers.Name("filter"))
+    if made is None or not matchers.matches(made, lazy):
+        raise Withheld("there is no plain statement that runs this code")
+    editor.replace(made, f"list({editor.code(made)})")
+    editor.unsafe(f"Make {name}() return a list, which runs the configuration")
 
 
 def _code(editor: Editor, kind: object, node: cst.BaseExpression) -> str:

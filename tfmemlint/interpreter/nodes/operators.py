@@ -10,7 +10,7 @@ from tfmemlint.facts import folding
 from tfmemlint.facts.names import is_tensorflow
 from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.operations.amounts import computed
-from tfmemlint.interpreter.operations.amounts_told import told_by_percent
+from tfmemlint.interpreter.operations.amounts_told import told_by_divisor, told_by_percent
 from tfmemlint.interpreter.operations.arithmetic import numbered, operate
 from tfmemlint.interpreter.operations.conditions import decide
 from tfmemlint.interpreter.operations.config_files import as_path, joined
@@ -60,7 +60,10 @@ def visit_bin_op(context: Context, node: ast.BinOp) -> Value:
             return of_each(option, lambda each: folding.binary(ast.Mod(), left.value, (each,)))
     result = operate(context, node, left, right)
     note_part(context, node, left, right, result)
-    return computed(node, left, right) if result is UNKNOWN else result
+    if result is UNKNOWN:
+        result = computed(node, left, right)
+        told_by_divisor(context, node, left, result)
+    return result
 
 
 def _path(op: ast.operator, left: FilePath, right: Value) -> Value:

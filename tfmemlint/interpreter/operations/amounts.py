@@ -47,11 +47,13 @@ def _of_file(op: ast.operator, left: Value, right: Value) -> Value | None:
     """Return the result of an operator on a number of a file and a constant; None for all else."""
     number = left if isinstance(left, FileValue) else right
     other = right if number is left else left
-    if not isinstance(number, FileValue) or number.default is None or not isinstance(other, Const):
+    if not isinstance(number, FileValue) or number.default is None:
         return None
-    plain = (number.default, other.value) if number is left else (other.value, number.default)
+    given = other.value if isinstance(other, Const) else other.default if isinstance(other, FileValue) else None
+    if given is None:
+        return None
     try:
-        result = folding.binary(op, *plain)
+        result = folding.binary(op, *((number.default, given) if number is left else (given, number.default)))
     except folding.NotFolded:
         return None
     if isinstance(result, bool) or not isinstance(result, (int, float)):

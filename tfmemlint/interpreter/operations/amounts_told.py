@@ -8,11 +8,12 @@ import string
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from tfmemlint.facts.syntax import last_word
 from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.operations.events import event_fields
 from tfmemlint.interpreter.program import AmountTold
 from tfmemlint.interpreter.values import Amount, Const, Value
-from tfmemlint.knowledge.units import GIB, WORDS, unit_in_name, written_unit
+from tfmemlint.knowledge.units import BYTES, GIB, WORDS, unit_in_name, written_unit
 
 _OF_GPUS = frozenset({"get_memory_info()", "nvmlDeviceGetMemoryInfo()", "GPUtil", "nvidia-smi"})
 _BEFORE = re.compile(r"[(\[]\s{0,3}([A-Za-z]{1,9})\s{0,3}[)\]]\s{0,3}[:=]?\s{0,9}\Z")
@@ -112,6 +113,19 @@ def told_by_name(context: Context, node: ast.expr, value: Value, name: str) -> V
         return value
     _tell(context, node, value, name, unit, whole=False)
     return replace(value, unit=unit)
+
+
+def told_by_divisor(context: Context, node: ast.BinOp, left: Value, result: Value) -> None:
+    """Report an amount that is divided by what is called a unit and makes another one of it: ``used / GIB`` where
+    ``GIB`` is ``1024**2``."""
+    if not isinstance(node.op, ast.Div) or not isinstance(node.right, (ast.Name, ast.Attribute)):
+        return
+    name = last_word(node.right)
+    unit = written_unit(name)
+    if context.state is None or not is_memory(left) or not unit or not isinstance(result, Amount) or not result.unit:
+        return
+    if isinstance(left, Amount) and left.unit == BYTES and result.unit != unit:
+        _tell(context, node, result, name, unit, whole=False)
 
 
 def _is_converted_later(context: Context, name: str) -> bool:
