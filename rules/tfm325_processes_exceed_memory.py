@@ -10,6 +10,7 @@ from tfmemlint.interpreter.state.workers import WorkersRun
 from tfmemlint.interpreter.values import Const
 from tfmemlint.model.finding import Finding, Severity, Step
 from tfmemlint.model.intent import Intent, Purpose
+from tfmemlint.rulekit.gpu_listings import listings_in
 from tfmemlint.rulekit.memory_totals import TOLERANCE, stated_totals
 from tfmemlint.rulekit.rule import Rule
 from tfmemlint.rulekit.worker_claims import Claim, claims_of
@@ -109,8 +110,9 @@ class ProcessesExceedMemory(Rule):
         if not groups or _is_chosen_by_parent(program):
             return
         reported: set[object] = set()
+        listings = frozenset(name for unit in program.units for name in listings_in(unit.tree))
         for group in groups:
-            claims = [claim for run in group.runs for claim in claims_of(run)]
+            claims = [claim for run in group.runs for claim in claims_of(run, listings)]
             for share in (True, False):
                 for key in dict.fromkeys(claim.key for claim in claims):
                     alike = [claim for claim in claims if claim.key == key and claim.is_share is share]

@@ -16,11 +16,14 @@ _LISTS = frozenset(name.rpartition(".")[2] for name in LIST_PHYSICAL)
 
 def listings_of(program: Program) -> frozenset[str]:
     """Return the names that are listings of GPUs wherever a file binds them: ``list_physical_devices("GPU")``."""
-    if not any(name in program.source.text for name in _LISTS):
-        return frozenset()
+    return listings_in(program.tree) if any(name in program.source.text for name in _LISTS) else frozenset()
+
+
+def listings_in(tree: ast.Module) -> frozenset[str]:
+    """Return the names that are listings of GPUs wherever a module binds them."""
     listed: dict[str, int] = {}
     bound: dict[str, int] = {}
-    for node in ast.walk(program.tree):
+    for node in ast.walk(tree):
         match node:
             case ast.Name(name, ast.Store()):
                 bound[name] = bound.get(name, 0) + 1

@@ -49,20 +49,24 @@ class Claim:
     whole: bool = False
 
 
-def claims_of(run: WorkerRun) -> Iterator[Claim]:
-    """Yield what a process takes of GPUs that are known; nothing if it may take it of another one."""
+def claims_of(run: WorkerRun, listings: frozenset[str]) -> Iterator[Claim]:
+    """Yield what a process takes of GPUs that are known; nothing if it may take it of another one.
+
+    Args:
+        run: the process. listings: the names of listings of GPUs.
+    """
     if any(_is_unclear(event) for event in run.events):
         return
     limits = [
         event for event in run.events if isinstance(event, Call) and event.name in SET_LOGICAL and not event.repeated
     ]
     for call in limits:
-        claim = _limit(run, call, alone=len(limits) == 1)
+        claim = _limit(run, call, listings, alone=len(limits) == 1)
         if claim is not None:
             yield claim
     sessions = [event for event in run.events if isinstance(event, SessionMade)]
     if sessions and not limits:
-        claim = _share(run, sessions[0])
+        claim = _share(run, sessions[0], listings)
         if claim is not None:
             yield claim
 
@@ -77,12 +81,12 @@ def _is_unclear(event: Event) -> bool:
     return not isinstance(place, Const)
 
 
-def _limit(run: WorkerRun, call: Call, *, alone: bool) -> Claim | None:
+def _limit(run: WorkerRun, call: Call, listings: frozenset[str], *, alone: bool) -> Claim | None:
     device, logical = call.value(0, "device"), call.value(1, "logical_devices")
     key = _gpu(call, device)
     numbers = known_limits(logical.items) if isinstance(logical, Seq) else None
     whole = isinstance(logical, Seq) and len(logical.items) == 1 and is_whole(logical.items[0])
-    if key is None or not (numbers or whole) or call.effect is not None or not _is_in_each(call, run):
+    if key is None or not (numbers or whole) or call.effect is not None or not _is_in_each(call, run, listings):
         return None
     if not alone and not (isinstance(device, Device) and isinstance(device.index, int) and not device.each):
         return None
@@ -103,7 +107,7 @@ def _written(run: WorkerRun, call: Call, limit: Value) -> tuple[Event, Span, str
     return call, call.span, ""
 
 
-def _share(run: WorkerRun, session: SessionMade) -> Claim | None:
+def _share(run: WorkerRun, session: SessionMade, listings: frozenset[str]) -> Claim | None:
     fields = session.fields or {}
     share, shown = fields.get(_SHARE), fields.get("gpu_options.visible_device_list", Const(""))
     number = share.value if isinstance(share, Const) else None
@@ -111,7 +115,7 @@ def _share(run: WorkerRun, session: SessionMade) -> Claim | None:
         return None
     if fields.get("gpu_options.allow_growth", Const(False)) != Const(False) or not isinstance(shown, Const):
         return None
-    if session.state.allocator.has is Tri.YES or not _is_in_each(session, run):
+    if session.state.allocator.has is Tri.YES or not _is_in_each(session, run, listings):
         return None
     environment = session.state.cuda_visible_devices
     if (environment is not None and not isinstance(environment, Const)) or session.state.max_gpus == 0:
@@ -143,7 +147,7 @@ def _is_numbered(value: Value | None) -> bool:
     return isinstance(value, Device) and isinstance(value.index, int)
 
 
-def _is_in_each(event: Event, run: WorkerRun) -> bool:
+def _is_in_each(event: Event, run: WorkerRun, listings: frozenset[str]) -> bool:
     """True if each of the processes comes to an event on a machine with a GPU."""
-    words = {word for test, _ in event.guards for word in _NAME.findall(test)}
+    words = {word for test, _ in event.guards for word in _NAME.findall(test)} - listings
     return not words & run.parameters and all(_OF_DEVICES.search(word) for word in words)
