@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from tfmemlint.interpreter.program import ItemLookup
 from tfmemlint.interpreter.values import Const
 from tfmemlint.knowledge.functions import MEMORY_INFO, RESET_STATS
-from tfmemlint.model.finding import Finding, Severity, Step
+from tfmemlint.model.finding import Finding, Severity, Span, Step
 from tfmemlint.model.intent import Intent, Purpose
-from tfmemlint.rulekit.measured_passes import measured_passes
+from tfmemlint.rulekit.measured_passes import measured_passes, name_of_one_pass
 from tfmemlint.rulekit.rule import Rule
 
 if TYPE_CHECKING:
@@ -24,7 +24,8 @@ class PeakOfEarlierPasses(Rule):
     What it does
     ------------
     Finds ``get_memory_info(...)["peak"]`` that each pass of a loop over sizes or models tells, where nothing in the
-    file calls ``reset_memory_stats``. Numbers that rise from pass to pass are right by accident, and are not reported,
+    file calls ``reset_memory_stats``, and a peak whose name says that it is that of one pass (``epoch_peak``). Numbers
+    that rise from pass to pass are right by accident, and are not reported,
     nor are loops over epochs and steps.
 
     Why it matters
@@ -72,12 +73,29 @@ class PeakOfEarlierPasses(Rule):
     def check(self, program: Program) -> Iterator[Finding]:
         """Yield each peak that the passes of a loop tell, and that nothing resets."""
         peaks: dict[int, Call] = {}
+        lookups: dict[Span, Call] = {}
         for item in program.of(ItemLookup):
             call = item.call if item.of == MEMORY_INFO and item.key == Const("peak") else None
             if call is not None and call.node is not None and call.path == program.source.path:
                 peaks.setdefault(id(call.node), call)
+                lookups.setdefault(item.span, call)
         if not peaks or "reset_memory" in program.source.text or any(program.calls(RESET_STATS)):
             return
+        for place, read in lookups.items():
+            name = name_of_one_pass(program.tree, program.source, place)
+            if name:
+                yield self.finding(
+                    program,
+                    read,
+                    f"This peak is that of all passes so far, and it is called {name}: nothing resets it",
+                    span=place,
+                    intent=Intent(Purpose.REPORT, "", "peak"),
+                    outcome="Each pass after the largest tells the peak of the largest; nothing is raised",
+                    advice="Call tf.config.experimental.reset_memory_stats at the beginning of each pass",
+                    trace=(Step(read.path, place, "reads the peak since the program has started"),),
+                    anchors={"read": read.span},
+                    details={"after": True},
+                )
         for passes in measured_passes(program.tree, peaks):
             read = peaks[id(passes.read)]
             over = program.source.segment(program.source.span(passes.loop.iter))
@@ -97,7 +115,10 @@ class PeakOfEarlierPasses(Rule):
             )
 
     def fix(self, finding: Finding, editor: Editor) -> None:
-        """Reset the peak at the beginning of each pass."""
+        """Reset the peak at the beginning of each pass, or behind the report of one."""
         from tfmemlint.fixes.rewrites import memory_stats
 
+        if "after" in finding.details:
+            memory_stats.reset_behind(editor, finding)
+            return
         memory_stats.reset_before_work(editor, finding)

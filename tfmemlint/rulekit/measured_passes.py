@@ -9,9 +9,14 @@ import ast
 import re
 from collections.abc import Collection, Iterator, Mapping
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 from tfmemlint.facts.syntax import dotted
 from tfmemlint.model.records import dataclass
+
+if TYPE_CHECKING:
+    from tfmemlint.model.finding import Span
+    from tfmemlint.sources import Source
 
 _MOST_CALLS = 3
 """Functions that call each other, from the loop to the one that reads the peak."""
@@ -185,3 +190,40 @@ def _asks_for_largest(statements: Collection[ast.stmt], kept: str) -> bool:
         if isinstance(node, ast.Name) and node.id == kept and isinstance(node.ctx, ast.Load)
     ]
     return bool(uses) and all(_within_max(statement, node) for statement, node in uses)
+
+
+_PASS = r"epoch|step|batch|stage|phase|layer|trial|fold"
+_OF_ONE_PASS = re.compile(
+    rf"(?i)(?:^|_)(?:{_PASS})_?(?:gpu_?)?(?:mem(?:ory)?_?)?peak|peak_?(?:mem(?:ory)?_?)?(?:per|of|by)_?(?:{_PASS})(?:_|$)"
+)
+"""A name that says of which pass a peak is: ``epoch_peak_mib``, ``peak_per_step``."""
+
+
+def name_of_one_pass(tree: ast.Module, source: Source, place: Span) -> str:
+    """Return the name that says that what is read at a place is the peak of one epoch, step or the like; "" for none.
+
+    It is that of a key, a variable, an attribute, or a keyword of a call, which gets the value.
+    """
+    found = ""
+    for node in ast.walk(tree):
+        named: list[tuple[str, ast.expr]] = []
+        match node:
+            case ast.Dict(keys, values):
+                pairs = zip(keys, values, strict=True)
+                named = [
+                    (key.value, value)
+                    for key, value in pairs
+                    if isinstance(key, ast.Constant) and isinstance(key.value, str)
+                ]
+            case ast.Assign([ast.Name(name) | ast.Attribute(attr=name)], value):
+                named = [(name, value)]
+            case ast.Assign([ast.Subscript(slice=ast.Constant(str(name)))], value):
+                named = [(name, value)]
+            case ast.keyword(arg=str(name), value=value):
+                named = [(name, value)]
+            case _:
+                pass
+        for name, value in named:
+            if _OF_ONE_PASS.search(name) and source.span(value).contains(place):
+                found = name
+    return found

@@ -76,6 +76,22 @@ def reset_before_work(editor: Editor, finding: Finding) -> None:
     editor.unsafe("Reset the peak at the beginning")
 
 
+def reset_behind(editor: Editor, finding: Finding) -> None:
+    """Reset the peak behind the statement that tells it, so that the next pass begins anew.
+
+    Raises:
+        Withheld: the device is named by more than a name, or the statement leaves its function.
+    """
+    read = editor.call_at(finding.anchors["read"])
+    told = editor.statement_at(finding.span)
+    plain = len(read.args) == 1 and isinstance(read.args[0].value, (cst.Name, cst.Attribute, cst.SimpleString))
+    if not plain or (isinstance(told, cst.SimpleStatementLine) and isinstance(told.body[-1], cst.Return)):
+        raise Withheld("there is no plain place for it behind the report")
+    reset = editor.tf("tf.config.experimental.reset_memory_stats", told)
+    editor.insert_after(told, f"{reset}({editor.code(read.args[0].value)})\n")
+    editor.unsafe("Reset the peak behind the report")
+
+
 def reset_after(editor: Editor, finding: Finding) -> None:
     """Move the reset of the peak below the statement that reads it.
 
