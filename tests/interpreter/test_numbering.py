@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from textwrap import dedent
+
 import pytest
 
+import tfmemlint
 from tfmemlint.interpreter.program import Call
 from tfmemlint.interpreter.state import Setting, State
 from tfmemlint.interpreter.state.numbering import (
@@ -122,3 +125,24 @@ def test_with_enough_gpus_what_is_asked_for_by_their_number_is_visible(
     expected = next((way for way in ways if way is not None), None) if certain else state.visible
     assert with_enough_gpus(state).visible is expected
     assert with_enough_gpus(State()) == State()
+
+
+def test_threads_of_other_ranks_show_other_gpus() -> None:
+    text = """
+        from concurrent.futures import ThreadPoolExecutor
+
+        import tensorflow as tf
+
+
+        def work(rank):
+            gpus = tf.config.list_physical_devices("GPU")
+            tf.config.set_visible_devices(gpus[rank % len(gpus)], "GPU")
+            return tf.ones((2, 2))
+
+
+        with ThreadPoolExecutor(1) as pool:
+            for result in pool.map(work, {ranks}):
+                print(result)
+        """
+    found = [tfmemlint.check(dedent(text.format(ranks=ranks))) for ranks in ("range(2)", "[1, 1]")]
+    assert [[finding.code for finding in result.findings] for result in found] == [["TFM103"], []]

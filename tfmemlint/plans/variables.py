@@ -11,7 +11,7 @@ from tfmemlint.knowledge.environment import Moment
 from tfmemlint.knowledge.variables import judge_name, judge_value, run_together
 from tfmemlint.plans.entry_run import EntryRun, listed_numbers
 from tfmemlint.plans.model import Prediction, PredictionKind, Variable
-from tfmemlint.rulekit.env_writes import hides_what_is_hidden, is_for_others, is_for_the_next_program
+from tfmemlint.rulekit.env_writes import hides_what_is_hidden, is_for_others, is_for_the_next_program, puts_back
 from tfmemlint.rulekit.explain import written
 
 _PHASES = {Moment.LISTING: "listed", Moment.DEVICES: "allocator"}
@@ -40,6 +40,8 @@ def predict(stated: StatedIntent, write: EnvWrite, run: EntryRun) -> Prediction 
     if is_for_the_next_program(run.program, write):
         words = "not known: it is for the program that is started next; for this one it comes too late"
         return Prediction(PredictionKind.UNKNOWN, "late", words)
+    if puts_back(run.program, write):
+        return Prediction(PredictionKind.UNKNOWN, "late", "not known: it puts back what was there before")
     certain = phase.has is Tri.YES and not write.state.entry_unknown
     row = phase.by.span.row if phase.by is not None else None
     who = f"line {row} ({written(phase.by.text, 40)})" if phase.by is not None else "something before"
