@@ -61,8 +61,7 @@ def visit_bin_op(context: Context, node: ast.BinOp) -> Value:
     result = operate(context, node, left, right)
     note_part(context, node, left, right, result)
     if result is UNKNOWN:
-        result = computed(node, left, right)
-        told_by_divisor(context, node, left, result)
+        result = told_by_divisor(context, node, left, computed(node, left, right))
     return result
 
 

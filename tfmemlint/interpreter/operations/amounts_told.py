@@ -115,17 +115,19 @@ def told_by_name(context: Context, node: ast.expr, value: Value, name: str) -> V
     return replace(value, unit=unit)
 
 
-def told_by_divisor(context: Context, node: ast.BinOp, left: Value, result: Value) -> None:
+def told_by_divisor(context: Context, node: ast.BinOp, left: Value, result: Value) -> Value:
     """Report an amount that is divided by what is called a unit and makes another one of it: ``used / GIB`` where
-    ``GIB`` is ``1024**2``."""
+    ``GIB`` is ``1024**2``; return the result in the unit that is meant, so that it is reported once."""
     if not isinstance(node.op, ast.Div) or not isinstance(node.right, (ast.Name, ast.Attribute)):
-        return
+        return result
     name = last_word(node.right)
     unit = written_unit(name)
     if context.state is None or not is_memory(left) or not unit or not isinstance(result, Amount) or not result.unit:
-        return
-    if isinstance(left, Amount) and left.unit == BYTES and result.unit != unit:
-        _tell(context, node, result, name, unit, whole=False)
+        return result
+    if not isinstance(left, Amount) or left.unit != BYTES or result.unit == unit:
+        return result
+    _tell(context, node, result, name, unit, whole=False)
+    return replace(result, unit=unit)
 
 
 def _is_converted_later(context: Context, name: str) -> bool:
