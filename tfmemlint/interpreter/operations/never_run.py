@@ -88,18 +88,24 @@ def report_missing_key(context: Context, table: Dict, values: Sequence[Value], n
     for name, value in table.items.items():
         found = next(_configuring(context, value, _MAX_DEPTH), None) if isinstance(value, Function) else None
         if found is not None and isinstance(name, str) and _is_nearly(key, name):
+            context.visited.update(id(function.node) for function in found[1])
             context.emit(NeverRun(kind="key", called=found[0], text=key, stored_in=name, **event_fields(context, node)))
             return
 
 
 def _is_nearly(written: str, name: str) -> bool:
-    """True if a key has all words of another one that it has in common with, or is a slip of the pen away from it."""
+    """True if a key says a part of another one, or is a slip of the pen away from it, and does not say the contrary."""
     words, others = (set(re.split(r"[^a-z0-9]+", text.lower())) - {""} for text in (written, name))
-    inside = bool(words) and (words <= others or others <= words)
+    if (words ^ others) & _CONTRARY:
+        return False
+    inside = bool(words - _OF_ANY_KEY) and (words <= others or others <= words)
     return inside or difflib.SequenceMatcher(None, written.lower(), name.lower()).ratio() > _NEAR
 
 
 _NEAR = 0.8
+_CONTRARY = frozenset({"no", "non", "not", "never", "none", "off", "disable", "disabled", "without", "skip", "cpu"})
+_OF_ANY_KEY = frozenset({"auto", "default", "device", "devices", "gpu", "gpus", "memory", "setup", "tensorflow", "tf"})
+"""Words that keys of different meanings have in common."""
 
 
 def report_stored_for_nothing(context: Context, statement: ast.Assign, value: Value) -> None:
