@@ -26,6 +26,10 @@ GPUS = Option(("--gpus",), "list int", Const(None))
         ([None], GPU, None),
         (["--gpu", "1", None], GPU, Const(1)),
         (["--gpus", "1"], GPU, Const(0)),
+        # A part of a long name is taken for it, and a short one may have its value behind it.
+        (["--gp", "2"], GPU, None),
+        (["-g2"], GPU, None),
+        (["--gr"], GROW, None),
         (["--grow"], GROW, Const(True)),
         (["--nogrow"], GROW, Const(False)),
         (["--no-grow"], GROW, Const(False)),

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.operations.amounts import FLAGS, as_number, memory_of, option_value
 from tfmemlint.interpreter.operations.classes import lineage, metaclass_of
-from tfmemlint.interpreter.operations.command_line import Option, option_of, words_of
+from tfmemlint.interpreter.operations.command_line import Option, given_option
 from tfmemlint.interpreter.operations.config_files import hooked, loaded
 from tfmemlint.interpreter.operations.environment import read_variable
 from tfmemlint.interpreter.registry import Invocation, builtin, models
@@ -99,8 +99,7 @@ def define_flag(context: Context, call: Invocation) -> Value | None:
 
 def _defined(context: Context, name: str, reader: str, default: Value, value: Value) -> Value:
     """Return the holder of a flag, which is what the command line says, if that is known."""
-    words = words_of(context)
-    given = option_of(words, Option((f"--{name}", f"-{name}"), reader, default)) if words is not None else None
+    given = given_option(context, Option((f"--{name}", f"-{name}"), reader, default))
     # A second definition of the name is for another program, or for none.
     flag = FLAGS, name
     context.heap = {**context.heap, flag: UNKNOWN if flag in context.heap else value if given is None else given}

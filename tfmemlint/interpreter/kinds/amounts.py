@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.operations.amounts import as_number, of_text, option_value
-from tfmemlint.interpreter.operations.command_line import Option, option_of, words_of
+from tfmemlint.interpreter.operations.command_line import Option, given_option
 from tfmemlint.interpreter.operations.methods import MethodCall
 from tfmemlint.interpreter.operations.options import SAYING_YES_OR_NO
 from tfmemlint.interpreter.operations.text_truth import option_read_by_bool
@@ -147,10 +147,7 @@ def _add_argument(
 
 def _given(context: Context, parser: OptionParser) -> dict[str, Value]:
     """Return the options that the command line decides on by which a configuration file starts the program."""
-    words = words_of(context)
-    if words is None:
-        return {}
-    found = {name: option_of(words, option) for name, option in parser.words.items()}
+    found = {name: given_option(context, option) for name, option in parser.words.items()}
     return {name: value for name, value in found.items() if value is not None}
 
 

@@ -48,6 +48,13 @@ def words_of(context: Context) -> tuple[str | None, ...] | None:
     return tuple(item.value if isinstance(item, Const) else None for item in found.items)
 
 
+def given_option(context: Context, option: Option) -> Value | None:
+    """Return what an option is on the command line by which a configuration file starts the program; None where that
+    is not known."""
+    words = words_of(context)
+    return None if words is None else option_of(words, option)
+
+
 def option_of(words: Sequence[str | None], option: Option) -> Value | None:
     """Return what an option is with these words; None where that is not known.
 
@@ -57,6 +64,9 @@ def option_of(words: Sequence[str | None], option: Option) -> Value | None:
     for number, word in enumerate(words):
         name, equals, text = (word or "").partition("=")
         if name not in option.names:
+            if any(_may_be(name, full) for full in option.names):
+                found = UNKNOWN
+                continue
             denied = name[4:].lstrip("-") if name.startswith("--no") else ""
             found = Const(False) if option.reader == "flag" and f"--{denied}" in option.names else found
             continue
@@ -69,6 +79,13 @@ def option_of(words: Sequence[str | None], option: Option) -> Value | None:
     if found is not None:
         return None if found is UNKNOWN else found
     return option.default if None not in words and isinstance(option.default, Const) else None
+
+
+def _may_be(word: str, name: str) -> bool:
+    """True for a part of a long name, which argparse takes for all of it, and for a short one with its value."""
+    if name.startswith("--"):
+        return len(word) > len("--") and word.startswith("--") and name.startswith(word)
+    return word.startswith(name) and not word.startswith("--")
 
 
 def _read(after: Sequence[str | None], reader: str) -> Value:

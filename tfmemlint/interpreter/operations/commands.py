@@ -12,7 +12,7 @@ import ast
 from tfmemlint.facts.syntax import dotted
 from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.operations.amounts import option_value
-from tfmemlint.interpreter.operations.command_line import Option, option_of, words_of
+from tfmemlint.interpreter.operations.command_line import Option, given_option
 from tfmemlint.interpreter.values import TRUTH, UNKNOWN, Amount, Const, Function, Ref, Value
 
 _TYPES = {
@@ -47,16 +47,15 @@ def command_arguments(function: Function, context: Context) -> dict[str, Value] 
 def _given(node: ast.Call, value: Value, context: Context) -> Value:
     """Return what an option is on the command line by which a configuration file starts the program, if that is
     known; ``value`` otherwise."""
-    words = words_of(context)
     names = [part.value for part in node.args if isinstance(part, ast.Constant) and isinstance(part.value, str)]
     forms = tuple(form for name in names for form in name.split("/")[:1] if form.startswith("-"))
-    if words is None or not forms:
+    if not forms:
         return value
     flag = value is TRUTH
     reader = {"number": "float", "str": "str"}.get(value.type, "") if isinstance(value, Amount) else ""
     default = next((keyword.value for keyword in node.keywords if keyword.arg == "default"), None)
     known = Const(default.value) if isinstance(default, ast.Constant) else UNKNOWN
-    given = option_of(words, Option(forms, "flag" if flag else reader, known))
+    given = given_option(context, Option(forms, "flag" if flag else reader, known))
     if isinstance(given, Const) and isinstance(given.value, float) and given.value.is_integer():
         return Const(int(given.value))
     return value if given is None else given
