@@ -83,7 +83,7 @@ class PeakOfEarlierPasses(Rule):
             return
         for place, read in lookups.items():
             name = name_of_one_pass(program.tree, program.source, place)
-            if name:
+            if name and not read.state.in_child_process:
                 yield self.finding(
                     program,
                     read,

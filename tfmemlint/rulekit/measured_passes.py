@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from tfmemlint.facts.syntax import dotted
 from tfmemlint.model.records import dataclass
+from tfmemlint.rulekit.told_devices import TELLING
 
 if TYPE_CHECKING:
     from tfmemlint.model.finding import Span
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 _MOST_CALLS = 3
 """Functions that call each other, from the loop to the one that reads the peak."""
-_SAY = frozenset({"print", "info", "debug", "log", "append", "writerow", "write", "format", "get_memory_info"})
+_SAY = TELLING | {"get_memory_info"}
 _DEVICE = re.compile(r"(?i)\b[gc]pu:?\d*$")
 
 
@@ -192,7 +193,8 @@ def _asks_for_largest(statements: Collection[ast.stmt], kept: str) -> bool:
     return bool(uses) and all(_within_max(statement, node) for statement, node in uses)
 
 
-_PASS = r"epoch|step|batch|stage|phase|layer|trial|fold"
+_PASS = r"epoch|step|batch"
+"""Passes that one process goes through one after the other; a trial, or a fold, may be all that a process does."""
 _OF_ONE_PASS = re.compile(
     rf"(?i)(?:^|_)(?:{_PASS})_?(?:gpu_?)?(?:mem(?:ory)?_?)?peak|peak_?(?:mem(?:ory)?_?)?(?:per|of|by)_?(?:{_PASS})(?:_|$)"
 )

@@ -10,7 +10,8 @@ from tfmemlint.model.records import dataclass
 
 _DEVICES = re.compile(r"(?i)(?:^|[^a-z])(?:[gc]pus?|devices?|cards?)(?:_?(?:names?|list|ids?))?$")
 _LISTS = re.compile(r"list_(?:logical|physical)_devices$")
-_SAY = frozenset({"print", "info", "debug", "warning", "log", "append", "writerow", "write", "format"})
+TELLING = frozenset({"print", "info", "debug", "warning", "log", "append", "writerow", "write", "format"})
+"""The last names of functions that tell, or keep, what they are given."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +67,7 @@ def _is_told(loop: ast.For, use: ast.Name) -> bool:
                 if any(part is use for part in ast.walk(node)):
                     return True
             case ast.Call(func, args):
-                if dotted(func).rpartition(".")[2] in _SAY and any(
+                if dotted(func).rpartition(".")[2] in TELLING and any(
                     part is use for given in args for part in ast.walk(given)
                 ):
                     return True
