@@ -211,12 +211,7 @@ class SecondSessionOtherOptions(Rule):
             advice=_advice(first),
             trace=start_trace(first, session, f"{written(short(session.name))} comes after the devices are made"),
             fixable=plain and known and first.path == session.path and first.name in (*SESSIONS, *CONFIG_OF),
-            details={"options": lost, "values": lost, "ways": start_details(first, session)}
-            | (
-                dict(zip(("position", "keyword"), CONFIG_OF[first.name], strict=True))
-                if first.name in CONFIG_OF
-                else {}
-            ),
+            details={"options": lost, "values": lost, "ways": start_details(first, session)} | _place_of(first),
             anchors={"first": first.span},
         )
 

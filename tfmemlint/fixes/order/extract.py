@@ -222,10 +222,8 @@ def _check_names(problem: OrderProblem, found: Extracted) -> None:
         Withheld: a name is not an import, a function, or a constant that nothing changes.
     """
     file = found.file
-    check_kept_names(file, _names(found))
-    known = file.imports.imported() | set(file.bound) | set(file.hoist.bodies)
-    for name in sorted(_names(found)):
-        if name not in known and re.search(rf"\.{name}\s*=(?!=)", problem.file.source.text):
+    for name in check_kept_names(file, _names(found)):
+        if re.search(rf"\.{name}\s*=(?!=)", problem.file.source.text):
             raise Withheld(f"{problem.file.path} sets {name}, which it needs")
 
 

@@ -79,16 +79,17 @@ def is_steady(file: CodeFile, name: str) -> bool:
         return False
 
 
-def check_kept_names(file: CodeFile, names: Iterable[str]) -> None:
-    """Refuse names that may have another value, or none yet, where a configuration is to go.
+def check_kept_names(file: CodeFile, names: Iterable[str]) -> list[str]:
+    """Refuse names that may have another value, or none yet, where a configuration is to go; return the constants.
 
     Raises:
         Withheld: a name is not an import, a function, or a constant that nothing changes.
     """
-    known = file.imports.imported() | set(file.bound) | set(file.hoist.bodies)
-    for name in sorted(names):
-        if name not in known and not is_steady(file, name):
+    constants = sorted(set(names) - file.imports.imported() - set(file.bound) - set(file.hoist.bodies))
+    for name in constants:
+        if not is_steady(file, name):
             raise Withheld(f"it needs {name}, which may have another value by then")
+    return constants
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 import libcst as cst
+from libcst import matchers
 
 from tfmemlint.facts.syntax import dotted, talks
 from tfmemlint.fixes.concrete_tree import syntax_nodes
@@ -29,6 +30,13 @@ def device_literal(editor: Editor, node: cst.CSTNode, value: object) -> cst.Simp
             if isinstance(given, cst.SimpleString):
                 return given if given.evaluated_value == value else None
     return None
+
+
+def assigned_once(editor: Editor, name: str) -> cst.BaseExpression | None:
+    """Return what the only assignment of a file to a name gives it; None if there is none, or another one."""
+    target = matchers.AssignTarget(matchers.Name(name))
+    found = [node for node in matchers.findall(editor.module, matchers.Assign()) if matchers.findall(node, target)]
+    return found[0].value if len(found) == 1 and isinstance(found[0], cst.Assign) else None
 
 
 def _has_uses(text: str, name: str) -> bool:

@@ -9,7 +9,7 @@ import libcst as cst
 from libcst import matchers
 
 from tfmemlint.fixes.call_context import own_statement, set_applicability
-from tfmemlint.fixes.rewrites.constants import device_literal
+from tfmemlint.fixes.rewrites.constants import assigned_once, device_literal
 from tfmemlint.fixes.text_editor import TextEditor, WrittenItem
 from tfmemlint.fixes.unused_imports import drop_imports
 from tfmemlint.fixes.users import other_user
@@ -111,7 +111,7 @@ def set_value(editor: Editor, finding: Finding) -> None:
         editor.replace(value, f"{editor.quoted(',')}.join(map(str, {editor.code(value.args[0].value)}))")
         editor.unsafe(f"Set it to {meant!r}")
         return
-    old = in_table(editor, value, str(details.get("variable")), details["value"])
+    old = _in_table(editor, value, str(details.get("variable")), details["value"])
     if old is None:
         old = literal(editor, given, details["value"])
     write_string(editor, old, meant)
@@ -122,7 +122,7 @@ def set_value(editor: Editor, finding: Finding) -> None:
         editor.unsafe(message)
 
 
-def in_table(editor: Editor, value: cst.CSTNode, variable: str, text: object) -> cst.SimpleString | None:
+def _in_table(editor: Editor, value: cst.CSTNode, variable: str, text: object) -> cst.SimpleString | None:
     """Return the string ``text`` that a loop over a table of variables gives to ``value``: ``for name, value in
     ENV.items()``; None if it is another string, or from elsewhere."""
     loop = editor.nearest(value, cst.For) if isinstance(value, cst.Name) else None
@@ -135,10 +135,7 @@ def in_table(editor: Editor, value: cst.CSTNode, variable: str, text: object) ->
     if isinstance(table, cst.Call) and isinstance(table.func, cst.Attribute) and table.func.attr.value == "items":
         table = table.func.value
     if isinstance(table, cst.Name):
-        target = matchers.AssignTarget(matchers.Name(table.value))
-        found = [node for node in matchers.findall(editor.module, matchers.Assign()) if matchers.findall(node, target)]
-        only = found[0] if len(found) == 1 else None
-        table = only.value if isinstance(only, cst.Assign) else None
+        table = assigned_once(editor, table.value)
     pairs: list[tuple[cst.BaseExpression, cst.BaseExpression]] = []
     if isinstance(table, cst.Dict):
         pairs = [(each.key, each.value) for each in table.elements if isinstance(each, cst.DictElement)]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import libcst as cst
 from libcst import matchers
 
+from tfmemlint.fixes.rewrites.constants import assigned_once
 from tfmemlint.fixes.withheld import Withheld
 from tfmemlint.knowledge.units import BYTES, factor_between
 
@@ -18,15 +18,14 @@ def correct_unit(editor: Editor, name: str, unit: str) -> None:
     """Give a constant, by which bytes are divided to be told in ``unit``, the bytes of that unit.
 
     Raises:
-        Withheld: it is not bound once, at the top level of the file, or something else than a division uses it.
+        Withheld: it is not bound once in the file, or something else than a division uses it.
     """
-    target = matchers.AssignTarget(matchers.Name(name))
-    found = [node for node in matchers.findall(editor.module, matchers.Assign()) if matchers.findall(node, target)]
+    assigned = assigned_once(editor, name)
     uses = [editor.parent(node) for node in matchers.findall(editor.module, matchers.Name(name))]
     division = matchers.BinaryOperation(operator=matchers.Divide())
     divided = [node for node in uses if node is not None and matchers.matches(node, division)]
-    if len(found) != 1 or not isinstance(found[0], cst.Assign) or len(divided) + 1 != len(uses):
+    if assigned is None or len(divided) + 1 != len(uses):
         raise Withheld(f"{name} is used in other ways, too")
     size = factor_between(BYTES, unit).lstrip("/ ")
-    editor.replace(found[0].value, size)
+    editor.replace(assigned, size)
     editor.unsafe(f"Make {name} {size}")
