@@ -163,7 +163,7 @@ class LimitsExceedMemory(Rule):
                 yield self.finding(
                     program,
                     limit,
-                    f"each of several logical devices of one GPU gets all of {amount.text}",
+                    f"Each of several logical devices of one GPU gets all of {amount.text}",
                     span=amount.span,
                     severity=Severity.WARNING,
                     intent=Intent(Purpose.LIMIT, "", None, amount.text),

@@ -185,11 +185,11 @@ def _message(claims: list[Claim], number: int, name: str, size: float) -> str:
     if claims[-1].is_share and number:
         return f"{number} processes take {each:g} of one GPU's memory each, together {together:g}"
     if claims[-1].is_share:
-        return f"processes that run beside each other take {shown} = {together:g} of one GPU's memory"
+        return f"Processes that run beside each other take {shown} = {together:g} of one GPU's memory"
     limit = f"{name} is {size:g} MiB" if name else f"a GPU has {size:g} MiB"
     if number:
         return f"{number} processes take {each:g} MiB of one GPU each, together {together:g} MiB, where {limit}"
-    return f"processes that run beside each other take {shown} = {together:g} MiB of one GPU, where {limit}"
+    return f"Processes that run beside each other take {shown} = {together:g} MiB of one GPU, where {limit}"
 
 
 def _is_chosen_by_parent(program: Program) -> bool:
