@@ -76,8 +76,8 @@ SESSION_LOOPS = {
     for method, position in (
         ("Supervisor().managed_session", 1),
         ("Supervisor().prepare_or_wait_for_session", 1),
-        ("SessionManager().prepare_session", 8),
-        ("SessionManager().recover_session", 7),
+        ("SessionManager().prepare_session", 7),
+        ("SessionManager().recover_session", 6),
         ("SessionManager().wait_for_session", 1),
     )
 }
