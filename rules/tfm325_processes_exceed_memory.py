@@ -14,6 +14,7 @@ from tfmemlint.rulekit.gpu_listings import listings_in
 from tfmemlint.rulekit.memory_totals import TOLERANCE, stated_totals
 from tfmemlint.rulekit.rule import Rule
 from tfmemlint.rulekit.worker_claims import Claim, claims_of
+from tfmemlint.rulekit.worker_numbers import is_known_to
 
 if TYPE_CHECKING:
     from tfmemlint.fixes.editor import Editor
@@ -102,6 +103,7 @@ class ProcessesExceedMemory(Rule):
     severity = Severity.ERROR
     fixable = "sometimes"
     whole_program = True
+    sees_launch_environment = True
     triggers = ("memory_limit", "(?:Logical|Virtual)DeviceConfiguration", "per_process_gpu_memory_fraction")
 
     def check(self, program: Program) -> Iterator[Finding]:
@@ -134,7 +136,14 @@ class ProcessesExceedMemory(Rule):
         one_place = len({(claim.event.path, claim.span) for claim in claims}) == 1
         same = one_place and len({claim.amount for claim in claims}) == 1
         everyone = number == sum(run.times for run in group.runs)
-        details = {"number": (everyone and group.text) or str(number), "total": name, "made_in": group.made_in}
+        one_function = len({run.function for run in group.runs}) == 1
+        beside = everyone and one_function and is_known_to(program, group, group.runs[0], last.event)
+        details = {
+            "number": (everyone and group.text) or str(number),
+            "total": name,
+            "made_in": group.made_in,
+            "beside": beside,
+        }
         return self.finding(
             program,
             last.event,

@@ -128,7 +128,6 @@ def test_an_environment_file_that_is_loaded_too_late_is_reported(code: str, code
 @pytest.mark.parametrize(
     "code",
     [
-        'config = yaml.safe_load(open(sys.argv[1] if len(sys.argv) > 1 else "config.yaml"))',
         'name = "config.yaml" if os.environ.get("SMALL") else "large.yaml"\nconfig = yaml.safe_load(open(name))',
         'if os.environ.get("SMALL"):\n    config = yaml.safe_load(open("config.yaml"))\n'
         'else:\n    config = yaml.safe_load(open("large.yaml"))',
@@ -170,7 +169,7 @@ def test_what_may_be_another_value_is_not_reported(code: str) -> None:
         ('config.get("other", {}).get("megabytes", 4096)', []),
         ('config["gpu"].get("share", 0.5)', ["TFM301"]),
         ('config["gpu"].get("megabytes", 4096)', []),
-        ('config["gpu"].get("megabytes", sys.argv[1:])', []),
+        ('config["gpu"].get("megabytes", read())', []),
         ('config["gpu"].get("limit", 4096)', ["TFM302"]),
     ],
 )

@@ -1,13 +1,19 @@
-"""Programs in the environments in which configuration files start them: what is wrong there, and nowhere else."""
+"""Programs as they are started: in the environments in which configuration files start them, and without any argument.
+
+What is wrong in such a run, and can't be told of others, is found there.
+"""
 
 from __future__ import annotations
 
 import dataclasses
+import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from tfmemlint.engine.run_rules import run_rules
 from tfmemlint.model.finding import Finding, Severity, Step
+from tfmemlint.model.intent import Purpose
 
 if TYPE_CHECKING:
     from tfmemlint.deployment.launches import Launch
@@ -52,6 +58,57 @@ def findings_at_launches(
                 known.add(place)
                 said.add((finding.code, finding.message))
                 yield _at_launch(finding, launch, path)
+
+
+_TOLD = re.compile(
+    r"""(?x) \b (?: argparse | argv | (?:absl|tf(?:\.compat\.v1)?\.app) (?:\.|\s+import\s+) flags | click | typer
+    | configparser | dotenv | hydra | omegaconf | tomli | tomllib | toml\.load | yaml | json\.load ) \b"""
+)
+"""Finds programs that ask for a command line, or read settings."""
+_SIZES_AND_NUMBERS = re.compile(r"(?:Logical|Virtual)Device|memory_fraction|visible_device|VISIBLE_DEVICES|memory_info")
+"""Finds programs in which a number may be wrong. Words of the triggers of rules."""
+_AMOUNTS = (Purpose.LIMIT, Purpose.FRACTION)
+
+
+def findings_by_default(
+    program: Program, found: Iterable[Finding], rules: Sequence[Rule], analyze: Callable[[], Program]
+) -> Iterator[Finding]:
+    """Yield what rules find in a run without arguments that reads the files of settings as they are.
+
+    A program that reads no such file is looked at only by rules about numbers: options rarely decide what comes first.
+
+    Each finding is a warning at most: there may be arguments, and other files.
+
+    Args:
+        program: the program, whoever starts it. found: what was found in it.
+        rules: as of `findings_at_launches`. analyze: interprets it as it is started without arguments.
+    """
+    reads = any(map(os.path.isfile, program.config_files))
+    concerned = [rule for rule in rules if rule.sees_launch_environment or (reads and rule.whole_program)]
+    texts = [unit.source.text for unit in program.units]
+    numbers = any(map(_TOLD.search, texts)) and any(map(_SIZES_AND_NUMBERS.search, texts))
+    if not concerned or not (reads or numbers):
+        return
+    known = {(finding.code, finding.path, finding.span) for finding in found}
+    try:
+        as_it_is = analyze()
+        besides = list(run_rules(as_it_is, concerned))
+    except Exception:  # a program that can be analyzed without keeps those findings
+        return
+    files = ", ".join(sorted({os.path.basename(path) for path in as_it_is.config_files if os.path.isfile(path)}))
+    read = f", and reads {files}" if files else ""
+    for finding in besides:
+        if (finding.code, finding.path, finding.span) not in known:
+            yield dataclasses.replace(
+                finding,
+                severity=Severity.WARNING if finding.severity is Severity.ERROR else finding.severity,
+                # An amount is converted, whatever it is. A number of a GPU would be written in the place of the option.
+                fixable=finding.fixable and finding.intent is not None and finding.intent.purpose in _AMOUNTS,
+                notes=(
+                    *finding.notes,
+                    f"This is the case where the program is started without arguments and variables{read}.",
+                ),
+            )
 
 
 def _at_launch(finding: Finding, launch: Launch, path: str) -> Finding:

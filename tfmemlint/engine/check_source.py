@@ -83,27 +83,30 @@ def find_in_source(
             config_files |= program.config_files
         found = reached_by_release(program, list(run_rules(program, rules)), rules)
         found = said_once([*found, *_in_shells(source, rules, target)], rules, program)
-        found += _at_launches(source, found, context)
+        found += _as_started(source, program, found, context)
         # What these find is not reported: it says which comments are needed.
         found += run_rules(program, others)
     return [*found, *_bad_cells(source, rules)]
 
 
-def _at_launches(source: Source, found: Sequence[Finding], context: RunContext) -> list[Finding]:
-    launches = context.launches_of(source.path)
-    if not launches:
-        return []
-    from tfmemlint.engine.check_launches import findings_at_launches
+def _as_started(source: Source, program: Program, found: Sequence[Finding], context: RunContext) -> Iterator[Finding]:
+    """Yield what is found besides where configuration files start a program, or nothing is given to it."""
+    from tfmemlint.engine.check_launches import findings_at_launches, findings_by_default
     from tfmemlint.interpreter import analyze
     from tfmemlint.interpreter.unit import EntrySetup
 
     target = context.target_of(source.path)
 
-    def analyze_with(launch: Launch) -> Program:
-        return analyze(source, target, EntrySetup(None, environment=launch.writes, arguments=launch.arguments))
+    def analyze_with(launch: Launch | None) -> Program:
+        started = (launch.writes, launch.arguments) if launch is not None else ((), ())
+        result = analyze(source, target, EntrySetup(None, environment=started[0], arguments=started[1]))
+        result.gpu_memory_mib = context.gpu_memory_mib
+        return result
 
-    rules = context.rules_for(source.path)
-    return list(findings_at_launches(source.path, found, launches, rules, analyze_with))
+    rules, launches = context.rules_for(source.path), context.launches_of(source.path)
+    at_launches = list(findings_at_launches(source.path, found, launches, rules, analyze_with))
+    yield from at_launches
+    yield from findings_by_default(program, [*found, *at_launches], rules, lambda: analyze_with(None))
 
 
 def _in_shells(source: Source, rules: Sequence[Rule], target: Target) -> Iterator[Finding]:

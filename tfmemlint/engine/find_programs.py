@@ -9,6 +9,7 @@ from collections.abc import Set as AbstractSet
 
 from tfmemlint.engine.config_files import content_of
 from tfmemlint.engine.entry_points import console_entry, library_entry
+from tfmemlint.engine.named_in_settings import NamedInSettings
 from tfmemlint.engine.project_files import FileBytes, any_configures, files_around
 from tfmemlint.engine.settled_programs import SettledPrograms
 from tfmemlint.facts.leading import Leading
@@ -58,7 +59,8 @@ def find_programs(
     universe = files_around(given, data, known, store.listings, search_around=search_around)
     universe |= _opened(given, store)
     # Where nothing configures anything, no program does, and nobody needs to know what imports what.
-    made = graph(universe, data, known) if any_configures(universe, data, known) else Graph({})
+    settings = NamedInSettings(universe, data)
+    made = graph(universe, data, known, settings.imports) if any_configures(universe, data, known) else Graph({})
     configuring_paths = {path for path, module in made.modules.items() if module.configures}
     tests = {path: _conftests(path, made, store) for path in made.modules if is_test(os.path.basename(path))}
     near = made.reaching(configuring_paths)

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from tfmemlint.engine.cache import digest
-from tfmemlint.engine.check_launches import findings_at_launches
+from tfmemlint.engine.check_launches import findings_at_launches, findings_by_default
 from tfmemlint.engine.config_files import content_of, named_config_files
 from tfmemlint.engine.context import RunContext
 from tfmemlint.engine.entry_setup import entry_setup
@@ -55,14 +55,18 @@ def analyze_program(entry: Entry, context: RunContext) -> ProgramResult:
         return ProgramResult(entry, failed=f"{type(error).__name__}: {error}")
     whole_program_rules = [rule for rule in rules() if rule.whole_program]
     found = list(run_rules(program, whole_program_rules))
-    if launches:
-        setup = setup_of(entry, module, context)
 
-        def analyze_with(launch: Launch) -> Program:
-            run = dataclasses.replace(setup, environment=launch.writes, arguments=launch.arguments)
-            return analyze(module, target, run)
+    def analyze_with(launch: Launch | None) -> Program:
+        run = setup_of(entry, module, context)
+        started = (launch.writes, launch.arguments) if launch is not None else ((), ())
+        run = dataclasses.replace(run, environment=started[0], arguments=started[1])
+        result = analyze(module, target, run)
+        result.gpu_memory_mib = context.gpu_memory_mib
+        return result
 
-        found += findings_at_launches(module.source.path, found, launches, whole_program_rules, analyze_with)
+    found += findings_at_launches(module.source.path, found, launches, whole_program_rules, analyze_with)
+    if entry.kind is not Kind.TEST:
+        found += findings_by_default(program, found, whole_program_rules, lambda: analyze_with(None))
     events = [event for event in program.events if _matters(event)]
     reached = frozenset((event.path, event.span) for event in events)
     # The functions of a file of tests are called by pytest.

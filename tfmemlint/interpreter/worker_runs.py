@@ -93,9 +93,10 @@ def _interpret(context: Context, workers: Workers) -> WorkerRun | None:
         return None
     shown = parent.env.get("CUDA_VISIBLE_DEVICES", parent.cuda_visible_devices)
     before = context.import_state or State(eager=context.target.major >= 2)
-    heap, observer, steps = context.heap, context.observer, context.max_steps
+    heap, observer, steps, settled = context.heap, context.observer, context.max_steps, context.settled
     context.heap = {**heap, **workers.fields_of_object} if workers.fields_of_object else heap
-    context.events, context.observer, context.settling = [], None, None
+    # What was followed in the parent process is followed again: its results count, such as a limit.
+    context.events, context.observer, context.settling, context.settled = [], None, None, {}
     context.state = replace(before, env=parent.env, cuda_visible_devices=shown, in_child_process=True)
     context.guards, context.ways, context.uncertain, context.statement = (), (), 0, None
     context.frames, context.loops, context.handlers = [Frame("", context.main.scope, context.main.tree)], [], []
@@ -115,7 +116,7 @@ def _interpret(context: Context, workers: Workers) -> WorkerRun | None:
         return None
     finally:
         events: list[Event] = context.events
-        context.heap, context.observer, context.max_steps = heap, observer, steps
+        context.heap, context.observer, context.max_steps, context.settled = heap, observer, steps, settled
     parameters = frozenset(arg.arg for arg in (*function.node.args.args, *function.node.args.kwonlyargs))
     return WorkerRun(function_name(function.node), workers.count, tuple(events), parameters)
 

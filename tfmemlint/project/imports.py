@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import lru_cache
+from itertools import islice
 
 _WORD = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") | frozenset(range(0x80, 0x100))
 _BEFORE = frozenset(b" \t\f\r\n;:")
@@ -30,6 +31,15 @@ _called = re.compile(
 
 _computed = re.compile(rb"\s*\(\s*(?:name\s*=\s*)?[fFrRuU]?[\"']([\w\x80-\xff]+(?:\.[\w\x80-\xff]+)*)\.").match
 """A name that is computed, but begins with the name of a package."""
+_by_value = re.compile(rb"(?:import_module|__import__)\s*\(\s*(?:name\s*=\s*)?(?:[A-Za-z_]|[fF][\"'])").search
+"""Finds an import by a name that is computed, or kept somewhere."""
+_package = re.compile(
+    rb"(?:import_module|__import__)\s*\(\s*(?:name\s*=\s*)?[fF]?[\"'](%b(?:\.%b)*)\." % (_NAME, _NAME)
+).finditer
+_texts = re.compile(rb"[\"'](\.{0,3}[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)[\"']").finditer
+_dotted_word = re.compile(rb"(?<![\w.])[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+").finditer
+_MOST_NAMES = 400
+"""Texts of a file, or words, that are taken for names of modules."""
 
 
 class Imported:
@@ -63,7 +73,7 @@ def scan(data: bytes) -> tuple[Imported, ...]:
     """Everything that a file may import, wherever it stands in it, each once, in order.
 
     Text that merely looks like an import (in a docstring, a comment) is taken for one; an import is never missed,
-    unless its module is computed.
+    unless its module is computed. Where one is, each text that may be a module's name is taken for an import.
     """
     found: list[Imported] = []
     scanner: _Scanner | None = None
@@ -80,7 +90,34 @@ def scan(data: bytes) -> tuple[Imported, ...]:
         else:
             found.extend(_of_line(line))
         at = data.find(b"import", end)
+    if computes_imports(data):
+        found.extend(_in_texts(data))
     return tuple(dict.fromkeys(found))
+
+
+def computes_imports(data: bytes) -> bool:
+    """True if a file imports modules whose names are not written at the import."""
+    return (b"import_module" in data or b"__import__" in data) and _by_value(data) is not None
+
+
+def named_modules(text: bytes) -> Iterator[Imported]:
+    """Yield an import of each module that a file of settings may name: a word with dots."""
+    for match in islice(_dotted_word(text), _MOST_NAMES):
+        yield Imported(0, _text(match[0]), ())
+
+
+def _in_texts(data: bytes) -> Iterator[Imported]:
+    """Yield an import of each module that a text of the file may name; of a plain name, in a package that is named
+    where the module is imported (``import_module(f"plugins.{name}")``)."""
+    packages = {_text(match[1]) for match in _package(data)}
+    for match in islice(_texts(data), _MOST_NAMES):
+        name = _text(match[1])
+        module = name.lstrip(".")
+        level = len(name) - len(module)
+        if level or "." in module:
+            yield Imported(level, module, ())
+        else:
+            yield from (Imported(0, package, (module,)) for package in packages)
 
 
 @lru_cache(maxsize=8192)

@@ -14,7 +14,7 @@ from dataclasses import field
 from tfmemlint.facts.prefilter import configures
 from tfmemlint.model.patterns import late_pattern
 from tfmemlint.model.records import dataclass
-from tfmemlint.project.imports import Imported, scan
+from tfmemlint.project.imports import Imported, computes_imports, scan
 
 _ABOUT = (b"tensorflow", b"keras")
 _IMPORTS = late_pattern(
@@ -110,8 +110,18 @@ class Graph:
             self._closures[member] = closure
 
 
-def graph(paths: Iterable[str], read: Callable[[str], bytes | None], known: Mapping[str, bool] | None = None) -> Graph:
-    """The graph of these files; ``known`` is which of them configure anything, as far as that was found out before."""
+def graph(
+    paths: Iterable[str],
+    read: Callable[[str], bytes | None],
+    known: Mapping[str, bool] | None = None,
+    in_settings: Callable[[str], Iterable[Imported]] | None = None,
+) -> Graph:
+    """The graph of these files.
+
+    Args:
+        known: which of them configure anything, as far as that was found out before.
+        in_settings: yields the modules that files of settings may name, for a file that imports by a computed name.
+    """
     known = known or {}
     modules: dict[str, Module] = {}
     for path in paths:
@@ -119,7 +129,10 @@ def graph(paths: Iterable[str], read: Callable[[str], bytes | None], known: Mapp
         if data is not None:
             uses = any(word in data for word in _ABOUT) and _IMPORTS.search(data) is not None
             sets = known[path] if path in known else configures(data)
-            modules[path] = Module(path, scan(data), sets, uses)
+            imports = scan(data)
+            if in_settings is not None and computes_imports(data):
+                imports = (*imports, *in_settings(path))
+            modules[path] = Module(path, imports, sets, uses)
     by_name: dict[str, list[tuple[tuple[str, ...], str]]] = {}
     for path in modules:
         parts = _parts(path)

@@ -8,7 +8,7 @@ from typing import Any
 
 from tfmemlint.interpreter.program import Arg, Call, Event, Program, RuntimeStart, SessionMade, Use
 from tfmemlint.interpreter.state import ConfigEffect, Handler
-from tfmemlint.interpreter.values import EACH, Amount, Const, Device, Devices, FileValue, Limit, Seq, Value
+from tfmemlint.interpreter.values import EACH, Amount, Const, Device, Devices, FileConst, FileValue, Limit, Seq, Value
 from tfmemlint.knowledge import names, purposes
 from tfmemlint.knowledge.purposes import MadeUp
 from tfmemlint.model.finding import Finding, Severity, Span, Step
@@ -124,7 +124,7 @@ def default_of(argument: Arg, call: Call) -> float | None:
 
 def file_trace(value: Value, event: Event, span: Span) -> tuple[Step, ...]:
     """Return the steps from a value in a configuration file to its use at ``span``; none for any other value."""
-    if not isinstance(value, FileValue) or not value.row:
+    if not isinstance(value, (FileValue, FileConst)) or not value.row:
         return ()
     held = list(map(_held, value.value)) if isinstance(value.value, tuple) else value.value
     told = Step(value.path, Span(value.row, 1, value.row, 1), f"the file has {written(repr(held))}")

@@ -78,6 +78,14 @@ def _is_of(context: Context, value: Const | Dict, kinds: Sequence[Value]) -> Val
 
 
 _FLAG_READERS = {"string": "str", "integer": "int", "float": "float"}
+_FLAG_LISTS = {
+    "list": "list",
+    "multi_string": "list str",
+    "multi_integer": "list int",
+    "multi_float": "list float",
+    "enum": "str",
+}
+"""The readers of other flags, whose values are known only where the command line is."""
 
 
 @builtin(*(f"absl.flags.DEFINE_{kind}" for kind in _FLAG_READERS))
@@ -104,6 +112,22 @@ def _defined(context: Context, name: str, reader: str, default: Value, value: Va
     flag = FLAGS, name
     context.heap = {**context.heap, flag: UNKNOWN if flag in context.heap else value if given is None else given}
     return Fields({"value": context.heap[flag]})
+
+
+@builtin(*(f"absl.flags.DEFINE_{kind}" for kind in _FLAG_LISTS))
+@models(*(f"{prefix}.DEFINE_{kind}" for prefix in TENSORFLOW_FLAGS for kind in _FLAG_LISTS))
+def define_other_flag(context: Context, call: Invocation) -> Value | None:
+    name, default = call.argument(0, "name"), call.argument(1, "default") or Const(None)
+    if not isinstance(name, Const) or not isinstance(name.value, str):
+        return None
+    reader = _FLAG_LISTS[call.name.rpartition("DEFINE_")[2]]
+    if reader == "list":
+        # Its words are parts of one word: ``--gpus=0,1``.
+        text = default.value if isinstance(default, Const) else None
+        default, reader = Seq(tuple(map(Const, text.split(",")))) if isinstance(text, str) else default, ""
+    elif reader.startswith("list ") and isinstance(default, Const) and default.value is not None:
+        default = Seq((default,))
+    return _defined(context, name.value, reader, default, UNKNOWN)
 
 
 @builtin("absl.flags.DEFINE_bool", "absl.flags.DEFINE_boolean")

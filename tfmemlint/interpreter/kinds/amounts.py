@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.operations.amounts import as_number, of_text, option_value
-from tfmemlint.interpreter.operations.command_line import Option, given_option
+from tfmemlint.interpreter.operations.command_line import Option, option_of, words_in, words_of
 from tfmemlint.interpreter.operations.methods import MethodCall
 from tfmemlint.interpreter.operations.options import SAYING_YES_OR_NO
 from tfmemlint.interpreter.operations.text_truth import option_read_by_bool
@@ -102,7 +102,7 @@ def method_of_parser(context: Context, base: OptionParser, call: MethodCall) -> 
     if call.name in _PARSING:
         for name, reader, text in base.readers:
             _read_default(context, base, name, context.call(reader, [text], {}, call.node))
-        given = {} if values or keywords else _given(context, base)
+        given = _given(context, base, values[0] if values else keywords.get("args", Const(None)))
         parsed = Fields({**base.options, **given, **base.code})
         return Seq((parsed, UNKNOWN), "tuple") if call.name == "parse_known_args" else parsed
     if call.name == "add_argument":
@@ -142,13 +142,34 @@ def _add_argument(
     else:
         parser.options[name] = _parsed(name, keywords, f"the option {shown}")
         if shown.startswith("-"):
-            parser.words[name] = Option(tuple(names), _reader(keywords), keywords.get("default", Const(None)))
+            parser.words[name] = Option(tuple(names), _reader(keywords), _default(keywords))
 
 
-def _given(context: Context, parser: OptionParser) -> dict[str, Value]:
-    """Return the options that the command line decides on by which a configuration file starts the program."""
-    found = {name: given_option(context, option) for name, option in parser.words.items()}
+def _given(context: Context, parser: OptionParser, listed: Value) -> dict[str, Value]:
+    """Return the options that are known in a run whose command line is known, which the parser reads if it is not given
+    a list of words."""
+    words = words_of(context)
+    if words is not None and listed != Const(None):
+        words = words_in(context.current(listed))
+    found = {name: option_of(words, option) for name, option in parser.words.items()} if words is not None else {}
     return {name: value for name, value in found.items() if value is not None}
+
+
+_PLAIN = tuple(map(Ref, ("str", "int", "float")))
+
+
+def _default(keywords: dict[str, Value]) -> Value:
+    """Return what an option is where it is not given; without one that has to be given, nothing runs. What a function
+    makes of a text is not known."""
+    default = keywords.get("default")
+    read = (
+        isinstance(default, Const) and isinstance(default.value, str) and keywords.get("type", Ref("str")) not in _PLAIN
+    )
+    if "required" in keywords or read:
+        return UNKNOWN
+    action = keywords.get("action")
+    switch = action in (Const("store_true"), Const("store_false"))
+    return keywords.get("default", Const(action == Const("store_false") if switch else None))
 
 
 def _reader(keywords: dict[str, Value]) -> str:

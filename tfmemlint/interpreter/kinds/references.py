@@ -10,7 +10,7 @@ from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.operations.amounts import FLAGS
 from tfmemlint.interpreter.operations.call_effects import call_result
 from tfmemlint.interpreter.operations.callbacks import OF_PROCESSES
-from tfmemlint.interpreter.operations.command_line import words_of
+from tfmemlint.interpreter.operations.command_line import as_value, words_of
 from tfmemlint.interpreter.operations.contents import forget_contents, mark_escaped
 from tfmemlint.interpreter.operations.devices import report_lookup
 from tfmemlint.interpreter.operations.environment import read_variable, replace_environment
@@ -21,7 +21,7 @@ from tfmemlint.interpreter.operations.run_configs import WITHOUT_SESSION_CONFIG
 from tfmemlint.interpreter.operations.unknown_calls import call_not_followed
 from tfmemlint.interpreter.program import Arg
 from tfmemlint.interpreter.registry import Invocation, attribute_of, calls, item_of, stores_in
-from tfmemlint.interpreter.values import UNKNOWN, Amount, Const, Made, Proto, Ref, Value
+from tfmemlint.interpreter.values import UNKNOWN, Amount, Const, Made, Proto, Ref, Seq, Value
 from tfmemlint.knowledge.functions import SESSIONS, TENSORFLOW_FLAGS
 from tfmemlint.knowledge.units import BYTES
 
@@ -61,6 +61,8 @@ def attribute_of_reference(context: Context, base: Ref, name: str, node: ast.AST
         return Const(False)
     if base.name in _FLAG_VALUES and (FLAGS, name) in context.heap and name not in context.attributes_set:
         return context.heap[FLAGS, name]
+    if base.name == "sys" and name == "argv" and (words := words_of(context)) is not None:
+        return Seq((UNKNOWN, *as_value(words).items))
     if base.name.endswith("().extended"):
         report_missing(context, base, name, node)
     return Ref(canonical(f"{base.name}.{name}"))

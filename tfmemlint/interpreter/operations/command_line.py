@@ -34,7 +34,7 @@ class Option:
     default: Value
 
 
-def as_value(words: Sequence[str | None]) -> Value:
+def as_value(words: Sequence[str | None]) -> Seq:
     """Return the words behind the name of a program as a value."""
     return Seq(tuple(UNKNOWN if word is None else Const(word) for word in words), "tuple")
 
@@ -46,6 +46,14 @@ def words_of(context: Context) -> tuple[str | None, ...] | None:
     if not isinstance(found, Seq):
         return None
     return tuple(item.value if isinstance(item, Const) else None for item in found.items)
+
+
+def words_in(value: Value) -> tuple[str | None, ...] | None:
+    """Return the words that a list has, None in place of one that is not known; None for what is no such list."""
+    if not isinstance(value, Seq):
+        return None
+    words = [item.value if isinstance(item, Const) else None for item in value.items]
+    return tuple(word if isinstance(word, str) else None for word in words)
 
 
 def given_option(context: Context, option: Option) -> Value | None:
@@ -62,7 +70,7 @@ def option_of(words: Sequence[str | None], option: Option) -> Value | None:
     """
     found: Value | None = None
     for number, word in enumerate(words):
-        name, equals, text = (word or "").partition("=")
+        name, equals, given = (word or "").partition("=")
         if name not in option.names:
             if any(_may_be(name, full) for full in option.names):
                 found = UNKNOWN
@@ -71,14 +79,20 @@ def option_of(words: Sequence[str | None], option: Option) -> Value | None:
             found = Const(False) if option.reader == "flag" and f"--{denied}" in option.names else found
             continue
         if option.reader == "flag":
-            lowered = text.lower()
+            lowered = given.lower()
             found = Const(lowered not in _NO) if not equals or lowered in _NO | _YES else UNKNOWN
             continue
-        after = [text] if equals else list(words[number + 1 :])
+        after = [given] if equals else list(words[number + 1 :])
         found = _read(after, option.reader)
     if found is not None:
         return None if found is UNKNOWN else found
-    return option.default if None not in words and isinstance(option.default, Const) else None
+    if None in words or not isinstance(option.default, (Const, Seq)):
+        return None
+    if isinstance(option.default, Seq):
+        return Seq(option.default.items)
+    # A default that is a text is read like a word of the command line.
+    text = option.default.value if option.reader in ("int", "float") else None
+    return _of_type(text, option.reader) if isinstance(text, str) else option.default
 
 
 def _may_be(word: str, name: str) -> bool:

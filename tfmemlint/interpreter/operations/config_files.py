@@ -13,6 +13,7 @@ from typing import Any
 
 from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.limits import MAX_FILE_ITEMS_UNROLLED
+from tfmemlint.interpreter.operations.command_line import words_of
 from tfmemlint.interpreter.operations.contents import new_container
 from tfmemlint.interpreter.registry import Invocation
 from tfmemlint.interpreter.values import (
@@ -20,6 +21,7 @@ from tfmemlint.interpreter.values import (
     Amount,
     Const,
     Dict,
+    FileConst,
     FileContent,
     FilePath,
     FileValue,
@@ -182,13 +184,27 @@ def hooked(context: Context, value: Value, call: Invocation) -> Value:
 
 def lifted(context: Context, setting: Setting, path: str, name: str = "") -> Value:
     """Return what a file has as a value. A dictionary may have other keys in another file."""
+    as_it_is = is_as_it_is(context)
     if isinstance(setting.value, dict):
-        return new_container(context, Dict(entries(context, setting, path), open=True, file=path))
+        return new_container(context, Dict(entries(context, setting, path), open=not as_it_is, file=path))
     if isinstance(setting.value, tuple):
         items = tuple(lifted(context, item, path, name) for item in setting.value)
+        if as_it_is:
+            return new_container(context, Seq(items))
         source = f"{path}:{setting.row}" if setting.row else path
         return FileValue("list", "", source, False, path=path, row=setting.row, value=items)
-    return file_value(setting, path, name)
+    return constant_of_file(setting, path) if as_it_is else file_value(setting, path, name)
+
+
+def is_as_it_is(context: Context) -> bool:
+    """True in a run whose command line is known: it reads the files that it names, and reads them as they are."""
+    return words_of(context) is not None
+
+
+def constant_of_file(setting: Setting, path: str) -> Value:
+    """Return one value of a file as a constant, if it is one."""
+    plain = isinstance(setting.value, (str, int, float, bool, type(None)))
+    return FileConst(setting.value, path, setting.row) if plain else UNKNOWN
 
 
 def listed(value: Value) -> Value:
@@ -235,13 +251,14 @@ def constant(context: Context, setting: Setting) -> Value:
     return Const(setting.value) if plain else UNKNOWN
 
 
-def ini_options(section: Setting, path: str) -> dict[str, Value]:
+def ini_options(section: Setting, path: str, *, as_it_is: bool) -> dict[str, Value]:
     """Return the options of a section of an INI file: texts, whatever is in them."""
     found: dict[str, Value] = {}
     for name, option in section.value.items():
         text = option.value
         plain = isinstance(text, str) and "%" not in text and "$" not in text
-        found[name] = file_value(option, path, name, sure=True) if plain else INI_TEXT
+        known = constant_of_file(option, path) if as_it_is else file_value(option, path, name, sure=True)
+        found[name] = known if plain else INI_TEXT
     return found
 
 
@@ -267,7 +284,8 @@ def read_ini(context: Context, parser: IniParser, method: str, values: list[Valu
         found = settings_of(context, path, INI) if path is not None else None
         if found is not None and not elsewhere:
             for name, section in found[1].value.items():
-                parser.sections.setdefault(name, {}).update(ini_options(section, called(found[0])))
+                told = ini_options(section, called(found[0]), as_it_is=is_as_it_is(context))
+                parser.sections.setdefault(name, {}).update(told)
         elif found is None and method == "read":
             # A file that is not in the project: what is known stands where that says nothing else.
             for kept in parser.sections.values():

@@ -6,6 +6,7 @@ import ast
 from dataclasses import replace
 
 from tfmemlint.interpreter.context import Context
+from tfmemlint.interpreter.operations.command_line import words_of
 from tfmemlint.interpreter.operations.devices import rank_taken
 from tfmemlint.interpreter.operations.events import event_fields
 from tfmemlint.interpreter.program import Arg, ChildEnv, EnvLost, EnvWrite
@@ -13,6 +14,7 @@ from tfmemlint.interpreter.state import Tri
 from tfmemlint.interpreter.values import UNKNOWN, Amount, Const, Dict, Value
 from tfmemlint.knowledge import units
 from tfmemlint.model.finding import Span
+from tfmemlint.model.patterns import late_pattern
 
 
 def env_value(context: Context, key: Value) -> Value:
@@ -29,6 +31,9 @@ def read_variable(context: Context, name: Value, default: Value | None) -> Value
     found = env_value(context, name)
     if found != UNKNOWN:
         return found
+    if isinstance(default, Const) and words_of(context) is not None and _is_own(context, name):
+        # In a run that is known, nobody has set the program's own variables.
+        return default
     if default is not None and not isinstance(default, (Const, Amount)):
         return UNKNOWN
     sure = default is None or isinstance(default, Amount) or isinstance(default.value, (str, type(None)))
@@ -37,6 +42,15 @@ def read_variable(context: Context, name: Value, default: Value | None) -> Value
     return Amount("str", unit, shown, sure, _as_number(default))
 
 
+def _is_own(context: Context, name: Value) -> bool:
+    """True for a variable that only this program asks for: none of the system, of a scheduler or of TensorFlow."""
+    text = name.value if isinstance(name, Const) else None
+    return isinstance(text, str) and text not in context.here.env and _OF_OTHERS.match(text) is None
+
+
+_OF_OTHERS = late_pattern(
+    r"TF_|CUDA_|NVIDIA_|SLURM|OMPI_|PMI_|HOROVOD|LOCAL_RANK$|RANK$|WORLD_SIZE$|HOME$|USER$|PATH$|HOSTNAME$|KERAS_|XLA_|SM_"
+)
 _WORDS = frozenset({"true", "false", "yes", "no", "on", "off"})
 
 

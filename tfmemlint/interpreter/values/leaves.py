@@ -209,6 +209,23 @@ class Const:
     value: Any
 
 
+@record(frozen=True, slots=True, eq=False)
+class FileConst(Const):
+    """A constant that a configuration file has, in a run that reads the file as it is; it equals any other constant.
+
+    ``path``, ``row``: as of a `FileValue`.
+    """
+
+    path: str = ""
+    row: int = 0
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Const) and self.value == other.value
+
+    def __hash__(self) -> int:
+        return hash(Const(self.value))
+
+
 @record(frozen=True, slots=True)
 class Ref:
     """Something imported, by its canonical dotted name (``tf.config.list_physical_devices``, ``os.environ``).
