@@ -209,6 +209,7 @@ class EnvBadValue(Rule):
             fixable=_is_number(write) or not isinstance(write.value, (Amount, OneOf)) or write.name == GROWTH,
             details={
                 "kind": "type",
+                "variable": write.name,
                 "meant": meant,
                 "number": _is_number(write),
                 "switch": write.name == GROWTH and isinstance(write.value, OneOf) and kind == "bool",

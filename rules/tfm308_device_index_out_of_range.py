@@ -8,12 +8,18 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tfmemlint.interpreter.program import Call, DeviceAt, EnvWrite, Event
-from tfmemlint.interpreter.state.numbering import hides_some, logical_gpus, machine_gpus, with_enough_gpus
+from tfmemlint.interpreter.state.numbering import (
+    container_gpus,
+    hides_some,
+    logical_gpus,
+    machine_gpus,
+    with_enough_gpus,
+)
 from tfmemlint.interpreter.state.options import NumberTested
 from tfmemlint.interpreter.values import EACH, Const, Devices, NumberedName, Seq
 from tfmemlint.knowledge.device_names import logical_gpu
 from tfmemlint.knowledge.functions import MEMORY_CALLS
-from tfmemlint.knowledge.variables import VISIBLE
+from tfmemlint.knowledge.variables import CONTAINER, VISIBLE
 from tfmemlint.model.finding import Finding, Severity, Span, Step
 from tfmemlint.model.intent import Intent, Purpose
 from tfmemlint.model.records import dataclass
@@ -334,19 +340,21 @@ class DeviceIndexOutOfRange(Rule):
 
 @dataclass(frozen=True, slots=True)
 class _Left:
-    """The GPUs that are left: how many, their numbers by what they were numbered before, whose numbers those are."""
+    """The GPUs that are left: how many, their numbers by what they were numbered before, whose numbers those are, and
+    the call, or the variable, its value and name, that leaves them."""
 
     count: int
     numbers: Mapping[int, int]
     whose: str
     by: Call | None
     variable: str | None
+    name: str
 
     def words(self, event: Event) -> str:
         """Return the words for the setting that leaves no more GPUs."""
         only = "no GPU" if not self.count else f"{_many(self.count)}, numbered from 0"
         if self.variable is not None:
-            return f"{VISIBLE}={self.variable!r} leaves {only}"
+            return f"{self.name}={self.variable!r} leaves {only}"
         return f"In {line(self.by)} {short(self.by.name)} leaves {only}" if self.by else only
 
     def advice(self, index: int, meant: int | None, *, literal: bool = True) -> str:
@@ -354,7 +362,7 @@ class _Left:
         if meant is not None:
             return f"Write {meant}" if literal else f"Make it {meant}"
         if self.variable is not None and self.count:
-            return f"Name GPU {index} in {VISIBLE} as well"
+            return f"Name GPU {index} in {self.name} as well"
         return "Check first whether the list has a GPU" if not self.count else "Count the remaining GPUs from 0"
 
 
@@ -398,18 +406,20 @@ def _numbers_in(place: Value) -> Iterator[int]:
 
 def _left(state: State, by_env: bool, kind: str) -> _Left | None:
     """The GPUs that are left of those that a number may mean; None where that isn't known."""
-    machine = machine_gpus(state) if by_env else None
+    machine, name = machine_gpus(state) if by_env else None, VISIBLE
     variable = state.cuda_visible_devices.value if isinstance(state.cuda_visible_devices, Const) else None
+    if state.cuda_visible_devices is None:
+        machine, name = container_gpus(state), CONTAINER
     by_machine = {int(number): place for place, number in enumerate(machine or ())}
     if kind == "logical" and state.visible is not None:
         logical = logical_gpus(state)
         if logical is None or logical.by is None:
             return None
         split = logical.count != len(logical.starts)
-        return _Left(logical.count, {} if split else logical.starts, "the physical GPU", logical.by, None)
+        return _Left(logical.count, {} if split else logical.starts, "the physical GPU", logical.by, None, "")
     if machine is None or (kind == "logical" and state.limits):
         return None
-    return _Left(len(machine), by_machine, "the machine's GPU", None, ",".join(machine) or str(variable))
+    return _Left(len(machine), by_machine, "the machine's GPU", None, ",".join(machine) or str(variable), name)
 
 
 def _purpose(event: Event) -> str:

@@ -11,7 +11,7 @@ from tfmemlint.interpreter.state import Tri
 from tfmemlint.interpreter.values import Const, Seq
 from tfmemlint.knowledge.functions import SET_GROWTH, SET_LOGICAL, SET_VISIBLE
 from tfmemlint.knowledge.variables import GROWTH as FORCE
-from tfmemlint.model.finding import Finding, Severity, Step
+from tfmemlint.model.finding import Finding, Severity, Span, Step
 from tfmemlint.rulekit.explain import growth_intent, handler_notes, in_line, is_swallowed, limit_intent, line, short
 from tfmemlint.rulekit.rule import Rule
 
@@ -110,6 +110,7 @@ class GrowthAndLogicalDevices(Rule):
             advice="Drop the growth: a limit and growth exclude each other",
             trace=_trace(limit, growth, "comes first, and wins"),
             notes=handler_notes(growth, "ValueError", "the limit stays in force, without growth"),
+            anchors=_anchors(growth, limit),
             details={"limit": limit_intent(limit).describe(), "caught": hidden, "kind": "refused", "certain": certain},
         )
 
@@ -125,6 +126,7 @@ class GrowthAndLogicalDevices(Rule):
             advice="Drop the growth, or set TF_FORCE_GPU_ALLOW_GROWTH=true in the environment to have both",
             trace=_trace(limit, growth, "cancels it"),
             notes=() if forced is False else (f"{FORCE}=true, if it is set in time, turns growth on again.",),
+            anchors=_anchors(growth, limit),
             details={
                 "limit": limit_intent(limit).describe(),
                 "caught": growth.handler_for("ValueError") is not None,
@@ -139,14 +141,17 @@ class GrowthAndLogicalDevices(Rule):
         )
 
     def fix(self, finding: Finding, editor: Editor) -> None:
-        """Remove the growth call, which loses in any case."""
+        """Remove the growth call where it loses in any case, or set growth where no limit is set."""
         from tfmemlint.fixes.orphans import Remover
 
         call = editor.call_at(finding.span, "set_memory_growth")
         if finding.details.get("forced"):
             raise editor.Withheld(f"{FORCE} may bring the growth back")
         if not finding.details["certain"]:
-            raise editor.Withheld("the limit is not set on every path; on the others, growth is in force")
+            from tfmemlint.fixes.rewrites import exclusive_growth
+
+            exclusive_growth.exclude(editor, finding, call)
+            return
         Remover(editor, finding.path).remove(editor.statement_of(call))
         if finding.details["kind"] == "dropped" and not finding.details["refused"]:
             editor.safe("Drop the growth, which has no effect")
@@ -157,6 +162,11 @@ class GrowthAndLogicalDevices(Rule):
             )
         else:
             editor.unsafe("Drop the growth, which is refused")
+
+
+def _anchors(growth: Call, limit: Call) -> dict[str, Span]:
+    """Return the place of the limit, if it is in the file of the growth."""
+    return {"limit": limit.span} if limit.path == growth.path else {}
 
 
 def _asks_for_limits(growth: Call) -> bool:

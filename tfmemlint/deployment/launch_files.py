@@ -16,8 +16,12 @@ from tfmemlint.sources.kinds import SETTINGS, kind_of
 from tfmemlint.sources.regular import read_regular
 from tfmemlint.sources.walking import LEFT_OUT, leads_outside
 
-LAUNCH_VARIABLES = ("TF_FORCE_GPU_ALLOW_GROWTH", "TF_GPU_ALLOCATOR", "CUDA_VISIBLE_DEVICES")
-"""A launch matters only if it sets one of these variables, or gives the program an option about GPUs."""
+LAUNCH_VARIABLES = (
+    *("TF_FORCE_GPU_ALLOW_GROWTH", "TF_GPU_ALLOCATOR", "CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES"),
+    "device_ids",
+)
+"""A launch matters only if it sets one of these variables, names the GPUs of a container, or gives the program an
+option about GPUs."""
 GPU_OPTION = re.compile(
     rb"(?<![\w-])--?[a-z_-]{0,30}(?:gpu|mem(?:ory)?(?![a-z])|cuda|device|vram|growth|frac)", re.IGNORECASE
 )

@@ -26,6 +26,7 @@ from tfmemlint.interpreter.program import EnvWrite
 from tfmemlint.interpreter.state import State
 from tfmemlint.interpreter.values import UNKNOWN
 from tfmemlint.knowledge.environment import read_at
+from tfmemlint.knowledge.variables import CONTAINER
 from tfmemlint.model.configuration import ProgramStart, Service, VariableSetting
 from tfmemlint.model.finding import Span
 from tfmemlint.model.records import dataclass
@@ -56,6 +57,7 @@ class Launch:
         writes: the variables that the program gets, as events.
         gpus: the number of GPUs that its container gets by ``NVIDIA_VISIBLE_DEVICES``; None if that is unknown.
         arguments: the words behind the program's name, each None if it is not known.
+        container: what names the GPUs of its container.
     """
 
     program: str
@@ -65,6 +67,12 @@ class Launch:
     writes: tuple[EnvWrite, ...]
     gpus: int | None = None
     arguments: tuple[str | None, ...] = ()
+    container: EnvWrite | None = None
+
+    @property
+    def environment(self) -> tuple[EnvWrite, ...]:
+        """The variables that matter to the program: its own, and the one that chooses the GPUs of its container."""
+        return self.writes if self.container is None else (*self.writes, self.container)
 
     @property
     def words(self) -> str:
@@ -75,7 +83,7 @@ class Launch:
     @property
     def about(self) -> tuple[object, ...]:
         """Everything that a judgement may depend on, as plain data."""
-        values = tuple((write.name, str(write.value), write.path, write.span) for write in self.writes)
+        values = tuple((write.name, str(write.value), write.path, write.span) for write in self.environment)
         return self.path, self.span, self.where, values, self.gpus, self.arguments
 
 
@@ -261,20 +269,31 @@ def _launch(start: ProgramStart, program: str) -> Launch | None:
         if read_at(setting.name) is not None:
             last.pop(setting.name, None)
             last[setting.name] = setting
-    writes = tuple(write(setting, start.path, State(), []) for setting in last.values())
-    writes = tuple(replace(written, path=called(written.path), ways=(), certain=True) for written in writes)
-    known = any(written.value != UNKNOWN and written.name in LAUNCH_VARIABLES for written in writes)
+    writes = _written(last.values(), start.path)
+    gpus, container = _gpus_of_container(start.settings)
+    known = container is not None or any(
+        written.value != UNKNOWN and written.name in LAUNCH_VARIABLES for written in writes
+    )
     if not known and not any(GPU_OPTION.match((word or "").encode()) for word in start.arguments):
         return None
-    gpus, where = _gpus_of_container(start.settings), start.where or _PLAIN_COMMAND
-    return Launch(program, called(start.path), start.span, where, writes, gpus, start.arguments)
+    where = start.where or _PLAIN_COMMAND
+    chosen = _written([container], start.path)[0] if container is not None else None
+    return Launch(program, called(start.path), start.span, where, writes, gpus, start.arguments, chosen)
 
 
-def _gpus_of_container(settings: Sequence[VariableSetting]) -> int | None:
-    """Return the number of GPUs that ``NVIDIA_VISIBLE_DEVICES`` lets into the container; None if that is unknown."""
-    chosen = [setting for setting in settings if setting.name == "NVIDIA_VISIBLE_DEVICES"]
+def _written(settings: Iterable[VariableSetting], path: str) -> tuple[EnvWrite, ...]:
+    """Return variables as events."""
+    writes = [write(setting, path, State(), []) for setting in settings]
+    return tuple(replace(written, path=called(written.path), ways=(), certain=True) for written in writes)
+
+
+def _gpus_of_container(settings: Sequence[VariableSetting]) -> tuple[int | None, VariableSetting | None]:
+    """Return the number of GPUs that ``NVIDIA_VISIBLE_DEVICES`` lets into the container, and what sets it; None if that
+    is unknown."""
+    chosen = [setting for setting in settings if setting.name == CONTAINER]
     value = chosen[-1].value if chosen else None
-    return counted(value) if value is not None else None
+    count = counted(value) if value is not None else None
+    return count, chosen[-1] if count is not None else None
 
 
 def _stamped(starts: Iterable[ProgramStart], path: str) -> list[ProgramStart]:

@@ -113,7 +113,7 @@ def findings_by_default(
 
 def _at_launch(finding: Finding, launch: Launch, path: str) -> Finding:
     """Return a finding that holds where ``launch`` starts the program at ``path``, with that in its trace."""
-    writes = [write for write in launch.writes if write.name in finding.message]
+    writes = [write for write in launch.environment if write.name in finding.message]
     places = {(write.path, write.span) for write in writes}
     steps = [Step(write.path, write.span, f"{write.name} is set to {_value(write)!r}") for write in writes]
     steps.append(Step(launch.path, launch.span, f"{launch.where} starts {path}"))

@@ -98,7 +98,7 @@ def _as_started(source: Source, program: Program, found: Sequence[Finding], cont
     target = context.target_of(source.path)
 
     def analyze_with(launch: Launch | None) -> Program:
-        started = (launch.writes, launch.arguments) if launch is not None else ((), ())
+        started = (launch.environment, launch.arguments) if launch is not None else ((), ())
         result = analyze(source, target, EntrySetup(None, environment=started[0], arguments=started[1]))
         result.gpu_memory_mib = context.gpu_memory_mib
         return result

@@ -58,7 +58,7 @@ def analyze_program(entry: Entry, context: RunContext) -> ProgramResult:
 
     def analyze_with(launch: Launch | None) -> Program:
         run = setup_of(entry, module, context)
-        started = (launch.writes, launch.arguments) if launch is not None else ((), ())
+        started = (launch.environment, launch.arguments) if launch is not None else ((), ())
         run = dataclasses.replace(run, environment=started[0], arguments=started[1])
         result = analyze(module, target, run)
         result.gpu_memory_mib = context.gpu_memory_mib

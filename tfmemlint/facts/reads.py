@@ -22,10 +22,17 @@ _PROCESSES = frozenset({"Process", "Pool", "ProcessPoolExecutor"})
 _TOOLS = ("nvidia-smi", "git", "nvcc", "lspci", "free", "which", "ls", "uname", "ps ")
 
 
-def reads(tree: ast.AST, name: str) -> bool:
+def reads(tree: ast.AST, name: str, *, from_table: bool = False) -> bool:
     """Return True if a module uses the name of a variable for more than setting it, or printing it: any other string
-    that is exactly this name counts as a read."""
+    that is exactly this name counts as a read.
+
+    Args:
+        from_table: the name is set by way of a variable, so that it stands once where tables have names.
+    """
     keys = {id(node) for node in (*_keys(tree), *_printed(tree))}
+    held = [node for node in _names_in_tables(tree) if node.value == name] if from_table else []
+    if len(held) == 1:
+        keys.add(id(held[0]))
     constants: list[tuple[ast.AST, ast.Constant]] = []
     loads: list[ast.Name] = []
     for parent in ast.walk(tree):
@@ -44,6 +51,15 @@ def reads(tree: ast.AST, name: str) -> bool:
                 continue
         return True
     return False
+
+
+def _names_in_tables(tree: ast.AST) -> Iterator[ast.Constant]:
+    """Yield the keys of dictionaries, and the first of two items of a list or tuple."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Dict):
+            yield from (key for key in node.keys if isinstance(key, ast.Constant))
+        elif isinstance(node, (ast.Tuple, ast.List)) and len(node.elts) == 2 and isinstance(node.elts[0], ast.Constant):
+            yield node.elts[0]
 
 
 def _printed(tree: ast.AST) -> Iterator[ast.AST]:

@@ -187,7 +187,10 @@ def is_for_others(program: Program, write: EnvWrite, bad: BadName) -> bool:
     if program.configuration is not None:
         return _is_for_others_there(program, write, bad)
     texts = [program.source.text, *program.others]
-    if reads(program.tree, write.name) or any(mentions_as_read(text, write.name) for text in program.others):
+    named = program.source.segment(write.key).lstrip("bfruBFRU")[:1] in ("'", '"') if write.key is not None else True
+    if reads(program.tree, write.name, from_table=not named) or any(
+        mentions_as_read(text, write.name) for text in program.others
+    ):
         return True
     if bad.kind == "foreign":
         from tfmemlint.knowledge.variables import shows_owner

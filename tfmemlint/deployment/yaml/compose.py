@@ -10,7 +10,8 @@ import shlex
 
 from tfmemlint.deployment.gpu_requests import counted
 from tfmemlint.deployment.yaml.variables import YamlFile
-from tfmemlint.model.configuration import ContainerGpus, Service
+from tfmemlint.knowledge.variables import CONTAINER
+from tfmemlint.model.configuration import MAPPING, ContainerGpus, Service, VariableSetting
 from tfmemlint.sources.config_files.yaml_nodes import Node, get, items, known, pairs, scalar
 
 
@@ -26,8 +27,11 @@ def read(file: YamlFile, node: Node) -> None:
 def _service(file: YamlFile, name: str, key: Node, service: Node, scope: tuple[int, ...]) -> None:
     environment = get(service, "environment")
     settings = file.mapping(environment, scope, booleans=True) + file.listed(environment, scope)
-    file.out.settings += settings
-    _gpus(file, service, scope)
+    file.out.settings += settings[:]
+    gpus = _gpus(file, service, scope)
+    if gpus is not None and gpus.named:
+        # The container runtime is told so, whatever the variable is elsewhere.
+        settings.append(VariableSetting(CONTAINER, gpus.named, gpus.span, gpus.span, gpus.span, MAPPING, scope=scope))
     files = get(service, "env_file")
     paths = (
         [scalar(files)]
@@ -85,24 +89,27 @@ def _mounted(node: Node) -> list[tuple[str, str]]:
     return found
 
 
-def _gpus(file: YamlFile, service: Node, scope: tuple[int, ...]) -> None:
+def _gpus(file: YamlFile, service: Node, scope: tuple[int, ...]) -> ContainerGpus | None:
+    """Note the GPUs that a service gets, and return them; None if it gets none, or they are not known."""
     devices = items(get(service, "deploy", "resources", "reservations", "devices")) + items(get(service, "gpus"))
     found = []
     for device in devices:
         if (scalar(get(device, "driver")) or "nvidia") != "nvidia":
-            return
+            return None
         ids, count = get(device, "device_ids"), get(device, "count")
         if ids is not None:
             names = [known(item) for item in items(ids)]
             number = counted(",".join(names)) if names and None not in names else None  # type: ignore[arg-type]
             if number is None:
-                return
+                return None
             found.append(
                 ContainerGpus(number, ",".join(name for name in names if name), file.span(ids), "device_ids", scope)
             )
         elif (number_text := known(count)) is not None and number_text.isdigit() and int(number_text):
             found.append(ContainerGpus(int(number_text), "", file.span(count), "count", scope))
         else:
-            return
-    if len(found) == 1:
-        file.out.gpus += found
+            return None
+    if len(found) != 1:
+        return None
+    file.out.gpus += found
+    return found[0]

@@ -10,6 +10,7 @@ from libcst import matchers
 
 from tfmemlint.fixes.call_context import own_statement, set_applicability
 from tfmemlint.fixes.rewrites.constants import assigned_once, device_literal
+from tfmemlint.fixes.rewrites.written_pairs import only_string, value_beside
 from tfmemlint.fixes.text_editor import TextEditor, WrittenItem
 from tfmemlint.fixes.unused_imports import drop_imports
 from tfmemlint.fixes.users import other_user
@@ -69,7 +70,7 @@ def rename_variable(editor: Editor, finding: Finding) -> None:
         raise Withheld("its value isn't known")
     if name.endswith(("\uff1d", "\ufe66")):
         raise Withheld("the sign after the name is no =")
-    key = literal(editor, details["key"], name)
+    key = _key(editor, details["key"], name)
     if not plain:
         given = details["given"]
         if not isinstance(given, Span):
@@ -88,6 +89,13 @@ def rename_variable(editor: Editor, finding: Finding) -> None:
         editor.unsafe(message)
 
 
+def _key(editor: Editor, span: object, name: str) -> cst.SimpleString:
+    """Return the string that names a variable, where it is set or in the table that a loop goes through."""
+    node = editor.expression_at(span) if isinstance(span, Span) else None
+    found = None if node is None or isinstance(node, (cst.SimpleString, WrittenItem)) else only_string(editor, name)
+    return found or literal(editor, span, name)
+
+
 def set_value(editor: Editor, finding: Finding) -> None:
     """Replace a value that has no effect by the intended one."""
     details = finding.details
@@ -102,7 +110,10 @@ def set_value(editor: Editor, finding: Finding) -> None:
         raise Withheld("the place of its value isn't known")
     value = editor.expression_at(given)
     if details["kind"] == "type":
-        _make_string(editor, value, details)
+        held = value_beside(editor, str(details.get("variable")))
+        _make_string(
+            editor, held if held is not None and isinstance(value, (cst.Name, cst.Subscript)) else value, details
+        )
         return
     if details["contrary"]:
         raise Withheld("the program sets growth itself, and the variable would override it: which is intended?")
@@ -111,10 +122,13 @@ def set_value(editor: Editor, finding: Finding) -> None:
         editor.replace(value, f"{editor.quoted(',')}.join(map(str, {editor.code(value.args[0].value)}))")
         editor.unsafe(f"Set it to {meant!r}")
         return
-    old = _in_table(editor, value, str(details.get("variable")), details["value"])
+    variable = str(details.get("variable"))
+    old: cst.BaseExpression | None = _in_table(editor, value, variable, details["value"])
+    if old is None and not isinstance(value, (cst.SimpleString, WrittenItem)):
+        old = value_beside(editor, variable, details["value"])
     if old is None:
         old = literal(editor, given, details["value"])
-    write_string(editor, old, meant)
+    write_string(editor, old, meant if isinstance(old, (cst.SimpleString, WrittenItem)) else editor.quoted(meant))
     message = f"Set it to {meant!r}"
     if details["safe"]:
         editor.safe(message)

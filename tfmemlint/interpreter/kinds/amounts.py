@@ -6,7 +6,7 @@ import ast
 from dataclasses import replace
 
 from tfmemlint.interpreter.context import Context
-from tfmemlint.interpreter.operations.amounts import as_number, of_text, option_value
+from tfmemlint.interpreter.operations.amounts import of_text, option_value, read_as
 from tfmemlint.interpreter.operations.command_line import Option, option_of, words_in, words_of
 from tfmemlint.interpreter.operations.methods import MethodCall
 from tfmemlint.interpreter.operations.options import SAYING_YES_OR_NO
@@ -83,7 +83,7 @@ def get_from_fields(context: Context, base: Fields, call: MethodCall) -> Value:
         return found
     fallback = keywords.get("fallback", values[1] if len(values) > 1 and not isinstance(base.rest, Fields) else None)
     if call.name != "get":
-        return as_number(found)
+        return read_as(call.name, found)
     if fallback is not None and not isinstance(fallback, Const):
         return UNKNOWN
     known = fallback is None or isinstance(fallback.value, (str, type(None)))

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator
 
 from tfmemlint.interpreter.context import Context
-from tfmemlint.interpreter.operations.amounts import as_number, of_text
+from tfmemlint.interpreter.operations.amounts import of_text, read_as
 from tfmemlint.interpreter.operations.config_files import (
     INI_TEXT,
     as_path,
@@ -146,7 +146,7 @@ def method_of_parser(context: Context, base: IniParser, call: MethodCall) -> Val
         found = base.sections.get(names[0], {}).get(names[1], INI_TEXT)
     fallback = keywords.get("fallback")
     if call.name != "get":
-        return as_number(found) if call.name != "getboolean" else UNKNOWN
+        return read_as(call.name, found)
     if fallback is not None and not isinstance(found, (FileValue, Const)):
         known = isinstance(fallback, Const) and isinstance(fallback.value, (str, type(None)))
         return Amount("str", source=INI_TEXT.source, sure=known) if isinstance(fallback, Const) else UNKNOWN

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import configparser
 import math
 from collections.abc import Sequence
 from dataclasses import replace
@@ -129,6 +130,8 @@ def as_number(value: Value, *, whole: bool = False) -> Value:
     """Return what ``float()`` and the like, or with ``whole`` ``int()``, make of a value."""
     if isinstance(value, Const):
         number = _number_in(value.value)
+        if isinstance(number, float) and whole and math.isfinite(number):
+            number = int(number)
         return UNKNOWN if number is None else Const(number)
     if isinstance(value, FileValue):
         number = _number_in(value.value)
@@ -141,6 +144,15 @@ def as_number(value: Value, *, whole: bool = False) -> Value:
     return replace(value, type="number", sure=True, default=default)
 
 
+def read_as(method: str, value: Value) -> Value:
+    """Return what ``getint``, ``getfloat`` or ``getboolean`` of a section of an INI file makes of a text."""
+    if method == "getboolean":
+        text = value.value.lower() if isinstance(value, Const) and isinstance(value.value, str) else ""
+        return Const(_BOOLEANS[text]) if text in _BOOLEANS else UNKNOWN
+    return as_number(value, whole=method == "getint")
+
+
+_BOOLEANS = configparser.ConfigParser.BOOLEAN_STATES
 _TEXTS = frozenset(
     {"strip", "lstrip", "rstrip", "lower", "upper", "decode", "replace", "read", "readline", "title", "format", "join"}
 ) | {"group"}

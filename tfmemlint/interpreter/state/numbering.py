@@ -13,7 +13,7 @@ from dataclasses import replace
 from tfmemlint.interpreter.state.keys import Guards, Key
 from tfmemlint.interpreter.state.model import Call, Setting, State
 from tfmemlint.interpreter.values import EACH, Const, Device, Devices, Seq, Value
-from tfmemlint.knowledge.variables import hides_all, shown
+from tfmemlint.knowledge.variables import CONTAINER, hides_all, shown
 from tfmemlint.model.records import record
 
 
@@ -37,6 +37,14 @@ def machine_gpus(state: State) -> tuple[str, ...] | None:
     if not isinstance(value, Const) or not isinstance(value.value, str):
         return None
     return () if hides_all(value.value) else shown(value.value)
+
+
+def container_gpus(state: State) -> tuple[str, ...] | None:
+    """Return the machine's GPUs that the container of the program has; None if it is in none, or they aren't known."""
+    value = state.env.get(CONTAINER)
+    text = value.value if isinstance(value, Const) else None
+    named = [part.strip() for part in text.split(",")] if isinstance(text, str) else []
+    return tuple(named) if named and all(map(str.isdecimal, named)) else None
 
 
 def most_physical(state: State) -> int | None:

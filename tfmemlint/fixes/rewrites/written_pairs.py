@@ -1,0 +1,73 @@
+"""Find the literal that a variable of the environment gets its value from, where it is not written where it is set.
+
+A table of variables goes through functions and loops before ``os.environ[name] = str(value)``. What is set is known by
+then, and the file has the name of the variable beside one literal with that value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import libcst as cst
+from libcst import matchers
+
+from tfmemlint.fixes.concrete_tree import walk
+
+if TYPE_CHECKING:
+    from tfmemlint.fixes.editor import Editor
+
+
+def value_beside(editor: Editor, variable: str, text: object = None) -> cst.BaseExpression | None:
+    """Return the only literal that a file has beside the name of a variable, if its text is ``text``, or if ``text`` is
+    None and it is no string; None if there is none, or there are several."""
+    found = [value for value in _beside(editor.module, variable) if _text_of(value) is not None]
+    if len(found) != 1:
+        return None
+    fits = not isinstance(found[0], cst.SimpleString) if text is None else _text_of(found[0]) == str(text)
+    return found[0] if fits else None
+
+
+def only_string(editor: Editor, text: str) -> cst.SimpleString | None:
+    """Return the only string of a file that is ``text``; None if there is none, or there are several."""
+    strings = [part for part in walk(editor.module) if isinstance(part, cst.SimpleString)]
+    found = [part for part in strings if part.evaluated_value == text]
+    return found[0] if len(found) == 1 else None
+
+
+def _beside(module: cst.Module, variable: str) -> Iterator[cst.BaseExpression]:
+    """Yield what stands beside the name of a variable: in a table, in a pair, as an argument."""
+    for part in walk(module):
+        match part:
+            case cst.DictElement(key=cst.SimpleString() as key, value=value) if key.evaluated_value == variable:
+                yield value
+            case cst.Tuple(elements=[cst.Element(value=cst.SimpleString() as key), cst.Element(value=value)]) if (
+                key.evaluated_value == variable
+            ):
+                yield value
+            case cst.List(elements=[cst.Element(value=cst.SimpleString() as key), cst.Element(value=value)]) if (
+                key.evaluated_value == variable
+            ):
+                yield value
+            case cst.Arg(keyword=cst.Name(value=name), value=value) if name == variable:
+                yield value
+            case cst.Assign(targets=[cst.AssignTarget(target=cst.Subscript() as target)], value=value):
+                if matchers.findall(target.slice[0], matchers.SimpleString()) and _key_of(target) == variable:
+                    yield value
+            case _:
+                pass
+
+
+def _key_of(target: cst.Subscript) -> object:
+    index = target.slice[0].slice
+    key = index.value if isinstance(index, cst.Index) else None
+    return key.evaluated_value if isinstance(key, cst.SimpleString) else None
+
+
+def _text_of(value: cst.BaseExpression) -> str | None:
+    """Return the text that ``str()`` makes of a literal; None for any other expression."""
+    if isinstance(value, cst.SimpleString):
+        return str(value.evaluated_value)
+    if isinstance(value, cst.Name) and value.value in ("True", "False"):
+        return value.value
+    return str(value.evaluated_value) if isinstance(value, cst.Integer) else None
