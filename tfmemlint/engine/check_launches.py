@@ -9,6 +9,7 @@ import dataclasses
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from tfmemlint.engine.run_rules import run_rules
@@ -65,6 +66,11 @@ _TOLD = re.compile(
     | configparser | dotenv | hydra | omegaconf | tomli | tomllib | toml\.load | yaml | json\.load ) \b"""
 )
 """Finds programs that ask for a command line, or read settings."""
+_WORDS = (
+    *("argparse", "argv", "flags", "click", "typer", "configparser", "dotenv", "hydra", "omegaconf", "toml", "yaml"),
+    "json",
+)
+"""One of these is in all that it finds."""
 _SIZES_AND_NUMBERS = re.compile(r"(?:Logical|Virtual)Device|memory_fraction|visible_device|VISIBLE_DEVICES|memory_info")
 """Finds programs in which a number may be wrong. Words of the triggers of rules."""
 _AMOUNTS = (Purpose.LIMIT, Purpose.FRACTION)
@@ -85,9 +91,7 @@ def findings_by_default(
     """
     reads = any(map(os.path.isfile, program.config_files))
     concerned = [rule for rule in rules if rule.sees_launch_environment or (reads and rule.whole_program)]
-    texts = [unit.source.text for unit in program.units]
-    numbers = any(map(_TOLD.search, texts)) and any(map(_SIZES_AND_NUMBERS.search, texts))
-    if not concerned or not (reads or numbers):
+    if not concerned or not (reads or _has_numbers_from_outside(program)):
         return
     known = {(finding.code, finding.path, finding.span) for finding in found}
     try:
@@ -109,6 +113,19 @@ def findings_by_default(
                     f"This is the case where the program is started without arguments and variables{read}.",
                 ),
             )
+
+
+def _has_numbers_from_outside(program: Program) -> bool:
+    found = [_about(unit.source.text) for unit in program.units]
+    return any(told for told, _ in found) and any(numbers for _, numbers in found)
+
+
+@lru_cache(maxsize=8192)
+def _about(text: str) -> tuple[bool, bool]:
+    """Return whether a module asks for a command line or settings, and whether it has sizes or numbers of GPUs. Most
+    modules are part of many programs."""
+    told = any(word in text for word in _WORDS) and _TOLD.search(text) is not None
+    return told, _SIZES_AND_NUMBERS.search(text) is not None
 
 
 def _at_launch(finding: Finding, launch: Launch, path: str) -> Finding:

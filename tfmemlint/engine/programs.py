@@ -65,7 +65,8 @@ def analyze_program(entry: Entry, context: RunContext) -> ProgramResult:
         return result
 
     found += findings_at_launches(module.source.path, found, launches, whole_program_rules, analyze_with)
-    if entry.kind is not Kind.TEST:
+    if entry.kind not in (Kind.TEST, Kind.LIBRARY) and not program.gave_up:
+        # Nobody starts the others by themselves; one that was not followed to its end would not be this time, either.
         found += findings_by_default(program, found, whole_program_rules, lambda: analyze_with(None))
     events = [event for event in program.events if _matters(event)]
     reached = frozenset((event.path, event.span) for event in events)

@@ -79,7 +79,12 @@ def _import_here(context: Context, name: str, node: ast.AST) -> Value | None:
             context.state = without_import(context.here, unit.source.path)
         with doubtful(context):
             interpret_module(context, unit, node)
+        after = context.state
         merge(context, before)
+        if after is not None and context.state is not None:
+            # What it imports has been imported on the other ways as well: with it.
+            with_it = {inner: True for inner, there in after.imported.items() if there is True}
+            context.state = replace(context.here, imported={**context.here.imported, **with_it})
     return module
 
 
