@@ -39,12 +39,24 @@ def report_tested(context: Context, test: ast.expr, held: Guards, branches: Sequ
         if isinstance(value, TextTruth):
             taken = value.taken
         elif said := _no_said_by(value):
+            if said.isdigit() and any(_has(branch, node) for branch in branches):
+                # It is a number, or a list of them: `if args.gpu: os.environ["CUDA_VISIBLE_DEVICES"] = args.gpu`.
+                continue
             taken = _taken(context, "test", said, node, negation or node, value, negated=negation is not None)
         else:
             continue
         memory = any(_OF_MEMORY.search(context.text(branch)) is not None for branch in branches)
         fields = event_fields(context, test)
         context.emit(TextDecides(taken=taken, held=frozenset(held), memory=memory, **fields))
+
+
+def _has(branch: ast.AST, text: ast.expr) -> bool:
+    """True if a branch has an expression in it, for more than a test of its truth."""
+    wanted = ast.dump(text)
+    tests = {id(part.test) for part in ast.walk(branch) if isinstance(part, (ast.If, ast.IfExp, ast.While))}
+    return any(
+        isinstance(part, type(text)) and id(part) not in tests and ast.dump(part) == wanted for part in ast.walk(branch)
+    )
 
 
 def _tested(
