@@ -37,12 +37,15 @@ def said_once(found: Sequence[Finding], rules: Sequence[Rule], program: Program)
     if not about:
         return list(found)
     first = max(about, key=lambda finding: (len(by_code[finding.code].supersedes), -finding.span.row))
+    # What a name that is gone stops does not come to pass.
+    gone = [finding for finding in about if _is_missing(finding, by_code) and finding.span.row < first.span.row]
+    reason = min(gone, key=lambda finding: finding.span.row) if gone and first.severity is not Severity.ERROR else first
     rows = sorted({finding.span.row for finding in about})
     where = f"line{'s' * (len(rows) > 1)} {', '.join(map(str, rows[:8]))}"
     said = dataclasses.replace(
         first,
         severity=Severity.WARNING if first.severity is Severity.ERROR else first.severity,
-        message=f"TF1 code: on TensorFlow {target} the options of {where} do not work: {first.message}",
+        message=f"TF1 code: on TensorFlow {target} the options of {where} do not work: {reason.message}",
         notes=(*first.notes, _MORE_NAMES if _has_more_names(program) else _NOT_KNOWN),
     )
     replaced = set(map(id, about))

@@ -91,6 +91,24 @@ def test_a_text_narrows_a_manifest_that_leaves_the_major_release_open(repository
 
 
 @pytest.mark.parametrize(
+    ("text", "span"),
+    [
+        ("Written in tensorflow2.\n\n    pip install tensorflow-gpu==2.9.1\n", ("2.9", "2.9")),
+        ("Works with TF2, tested with TensorFlow 2.4 and TensorFlow 2.6.\n", ("2.4", "2.6")),
+        ("Written in tensorflow2.\n\n    pip install tensorflow-gpu==1.15\n", ("1.15", "2.21")),
+    ],
+)
+def test_a_release_counts_more_than_a_word_in_passing(repository: Path, text: str, span: tuple[str, str]) -> None:
+    write(repository / "README.md", text)
+    assert _span(repository) == span
+
+
+def test_a_manifest_may_have_alternatives(repository: Path) -> None:
+    write(repository / "requirements.txt", "tensorflow>=2.0; python_version > '3.8'\ntensorflow-gpu==2.9\n")
+    assert _span(repository) == ("2.0", "2.21")
+
+
+@pytest.mark.parametrize(
     "name",
     [
         "docker/Dockerfile.gpu",

@@ -68,8 +68,8 @@ def _raised(found: FoundTarget, path: str, inference: Callable[[], Inference]) -
 def _judged(found: FoundTarget, path: str, inference: Callable[[], Inference]) -> FoundTarget:
     if found.first is not None and found.last is not None and found.first.major == found.last.major:
         gone = _of_tensorflow_1(found, path, inference) if found.last.major >= 2 else ()
-        if gone and all(statement.prose for statement in found.used):
-            # What a README says of a project need not hold for each of its folders.
+        if gone and all(statement.prose or statement.floating for statement in found.used):
+            # What a README says of a project need not hold for each of its folders; what "nightly" was is forgotten.
             old = inference().of_file(path, _IN_1)
             if old.mask:
                 return replace(found, claim=Claim.INFERRED, inferred=_newest(old.mask), deciding=gone)

@@ -117,7 +117,7 @@ def _of_image(image: str, path: str, row: int) -> Stated | None:
         return Stated(path, row, image, exactly(tag))
     except Unreadable:
         if tag.startswith("nightly"):
-            return Stated(path, row, image, exactly("3.20"))
+            return Stated(path, row, image, exactly("3.20"), floating=True)
         if tag.startswith("latest") and "py3" not in tag:
             return Stated(path, row, image, ANY)
         return Stated(path, row, image, None, f"the tag {tag!r} names no release")

@@ -321,7 +321,7 @@ def _settled(directory: str, stated: list[Stated]) -> FoundTarget:
     and the same program, so that all of them hold; where they contradict each other, any will do. What limits others
     (``constraints.txt``) holds besides, unless nothing is left.
     """
-    used = [statement for statement in stated if not statement.weak] or stated
+    used = _exact([statement for statement in stated if not statement.weak] or stated)
     from tfmemlint.project.targets.versions import ANY, known
 
     asked: dict[str, Releases] = {}
@@ -344,6 +344,21 @@ def _settled(directory: str, stated: list[Stated]) -> FoundTarget:
     if span is None:
         return FoundTarget(directory, tuple(stated), tuple(used))
     return FoundTarget(directory, tuple(stated), tuple(used), *span)
+
+
+def _exact(stated: list[Stated]) -> list[Stated]:
+    """Return statements without what a text for people says in passing ("tf2") where it names a release of these
+    ("pip install tensorflow==2.9")."""
+    told = [statement for statement in stated if statement.prose and statement.releases is not None]
+    return [
+        statement
+        for statement in stated
+        if not any(
+            statement.prose and statement.path == other.path and statement.releases > other.releases
+            for other in told
+            if statement.releases is not None and other.releases is not None
+        )
+    ]
 
 
 _finder = Finder()

@@ -81,7 +81,8 @@ def _reasons(group: TargetGroup) -> Iterator[str]:
     if group.source in ("command-line", "configuration"):
         yield f"{group.where} says so"
         return
-    stated = _stated_span(found)
+    floats = bool(found.used) and all(statement.floating for statement in found.used)
+    stated = _stated_span(found) if not floats else ""
     match found.claim:
         case Claim.INFERRED if found.last is not None and found.judged > found.last:
             yield f"inferred: the first release after {found.last} that has the names which the program uses"
@@ -125,7 +126,11 @@ def _about(statement: Stated, *, used: bool) -> str:
     if statement.constraint:
         words.append("a limit for others")
     if not used:
-        words.append("doesn't count: not what runs on Linux, or only for tests or development")
+        words.append(
+            "doesn't count: another line names a release"
+            if statement.prose
+            else "doesn't count: not what runs on Linux, or only for tests or development"
+        )
     return "; ".join(words)
 
 

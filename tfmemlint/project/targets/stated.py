@@ -52,7 +52,7 @@ class Stated:
         path, row: its place. text: the requirement as it is written.
         releases: what it admits; None where that can't be read, and then ``why``.
         weak: it is about tests or development. constraint: it only limits what others ask for.
-        prose: a text for people says it, not a manifest.
+        prose: a text for people says it, not a manifest. floating: it is another release every day.
     """
 
     path: str
@@ -63,6 +63,7 @@ class Stated:
     weak: bool = False
     constraint: bool = False
     prose: bool = False
+    floating: bool = False
 
     @property
     def place(self) -> str:
