@@ -95,6 +95,19 @@ def test_a_file_with_tests_is_a_test(tmp_path: Path, name: str, code: str) -> No
     assert entry_of(path, code.encode()) == Entry(Kind.TEST, path, name[:-3], conftests=before)
 
 
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        (TEST + GUARD, Kind.SCRIPT),
+        ("import pytest\n" + TEST + GUARD, Kind.TEST),
+        ("import unittest\n" + TEST + "if __name__ == '__main__':\n    unittest.main()\n", Kind.TEST),
+        (TEST, Kind.TEST),
+    ],
+)
+def test_a_program_that_tests_a_model_is_run(tmp_path: Path, code: str, expected: Kind) -> None:
+    assert kind(tmp_path / "test_model.py", code) is expected
+
+
 def test_a_file_without_tests_is_no_test_whatever_it_is_called(tmp_path: Path) -> None:
     assert kind(tmp_path / "test_gpu.py", "import a\na.run()\n") is Kind.SCRIPT
     assert kind(tmp_path / "test_gpu.py", GUARD) is Kind.SCRIPT

@@ -64,7 +64,9 @@ def entry_of(path: str, data: bytes, listings: Listings | None = None) -> Entry 
     if name == "__main__.py":
         return Entry(Kind.MAIN_MODULE, path, package_root(path, listings)[1])
     if name == "conftest.py" or (is_test(name) and _tests(data)):
-        return Entry(Kind.TEST, path, package_root(path, listings)[1], conftests=conftests(path, listings))
+        before = conftests(path, listings)
+        if before or not _is_run_by_hand(data):
+            return Entry(Kind.TEST, path, package_root(path, listings)[1], conftests=before)
     if says_so(data) or _does_something(path, data, listings):
         return Entry(Kind.SCRIPT, path, package_root(path, listings)[1])
     return None
@@ -87,6 +89,15 @@ def console_entries(root: str, listings: Listings | None = None) -> tuple[Entry,
 def is_test(name: str) -> bool:
     """Return True if pytest takes a file of this name for tests."""
     return name.endswith(".py") and (name.startswith("test_") or name.endswith("_test.py"))
+
+
+_FRAMEWORKS = (b"pytest", b"unittest", b"TestCase", b"absltest", b"tf.test", b"nose")
+
+
+def _is_run_by_hand(data: bytes) -> bool:
+    """Return True if a file with the name of tests is a program that tests something: it names no framework, and asks
+    for ``__main__``."""
+    return b"__main__" in data and not any(word in data for word in _FRAMEWORKS) and _guard(data) is not None
 
 
 def says_so(data: bytes) -> bool:

@@ -46,7 +46,8 @@ def test_a_program_of_tensorflow_1_is_judged_for_its_last_release(repository: Pa
 
 def test_an_image_of_every_night_says_nothing_of_old_code(repository: Path) -> None:
     write(repository / "Dockerfile", "FROM tensorflow/tensorflow:nightly-gpu\n")
-    many = GRAPH + "y = tf.get_variable('y', [1])\nz = tf.layers.dense(x, 1)\nw = tf.trainable_variables()\nwith tf.Session() as session:\n    session.run(x)\n"
+    more = ["y = tf.get_variable('y', [1])", "z = tf.layers.dense(x, 1)", "w = tf.trainable_variables()"]
+    many = GRAPH + "\n".join([*more, "with tf.Session() as session:", "    session.run(x)", ""])
     assert _claim(write(repository / "train.py", many)) == (Claim.INFERRED, "1.15")
     assert _claim(write(repository / "eager.py", EAGER)) == (Claim.FOUND, "2.21")
 
