@@ -25,7 +25,8 @@ class AmountInAnotherUnit(Rule):
     ``print`` puts beside another unit: ``f"{info['peak']} MB"``. Divisions by powers of 1000 or 1024 are followed; MB
     and MiB count as one unit. Amounts of GPUtil and nvidia-smi, which are in MiB, are judged alike. So are names that
     say another unit, of variables, attributes, keys and functions that return it:
-    ``used_gb = info["current"] / 1024**2``.
+    ``used_gb = info["current"] / 1024**2``. So is the heading of a table whose rows have as many cells, in texts of
+    columns, ``csv``, ``pandas``, ``rich`` and ``tabulate``: ``print("step", "used_mb")``, then ``print(step, used)``.
 
     Why it matters
     --------------
@@ -97,5 +98,8 @@ class AmountInAnotherUnit(Rule):
 
 
 def _told(event: AmountTold) -> str:
-    """Return the way in which the unit is told: beside the amount, or in a name that the amount gets."""
+    """Return the way in which the unit is told: beside the amount, above its column, or in a name that
+    the amount gets."""
+    if event.headed:
+        return "told under the heading"
     return "told in" if written_unit(event.label) else "called"

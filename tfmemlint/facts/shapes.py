@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from tfmemlint.facts.mentions import CONFIGURES
 from tfmemlint.facts.syntax import assigned_names
+from tfmemlint.facts.table_columns import Column, columns_of_cells, told_part
 from tfmemlint.facts.tree_walk import nodes, unparsed
 from tfmemlint.model.records import dataclass
 
@@ -87,6 +88,7 @@ class Shapes:
         self._reading: dict[int, bool] = {}
         self._tests: dict[int, TestFacts] = {}
         self._postponed: bool | None = None
+        self._columns: Mapping[int, Column] | None = None
         self._receiver: dict[int, tuple[str, ...]] = {}
         self._deciding: dict[int, tuple[bool, tuple[str, ...]]] = {}
 
@@ -94,6 +96,12 @@ class Shapes:
     def configures(self) -> bool:
         """True if the module contains a word about GPU configuration."""
         return CONFIGURES.search(self._source.text) is not None
+
+    def column_of(self, tree: ast.Module, cell: ast.expr) -> Column | None:
+        """Return the column of a table of the module in which an expression is told; None for no cell."""
+        if self._columns is None:
+            self._columns = columns_of_cells(tree)
+        return self._columns.get(id(told_part(cell)))
 
     def bound_names(self, body: Sequence[ast.AST]) -> frozenset[str]:
         """Return the plain names that statements bind."""

@@ -29,6 +29,7 @@ _AMOUNT = late_pattern(r"([0-9]{1,15}(?:\.[0-9]{1,15})?)\s{0,9}([A-Za-z]{1,9})")
 _PLAIN_WORD = late_pattern(r"[A-Za-z]+")
 _STATED = late_pattern(r"\bin ([A-Za-z]{1,9})\b|[(\[]([A-Za-z]{1,9})[)\]]")
 """The unit of an option in its explanation: ``in MB``, ``(MB)``."""
+_RATE = late_pattern(r"/\s?s|%")
 _LETTERS: Mapping[str, str] = {"k": KIB, "m": MIB, "g": GIB}
 WORDS = {BYTES: "bytes", KIB: "KiB", MIB: "MiB", GIB: "GiB"}
 
@@ -73,6 +74,14 @@ def unit_in_name(name: str) -> str:
     found = {_WORDS[word] for word in words if word in _WORDS}
     others = [word for word in words if word not in _WORDS and not word.isdigit()]
     return found.pop() if len(found) == 1 and others and "per" not in words and "to" not in words else ""
+
+
+def unit_in_heading(text: str) -> str:
+    """Return the unit that the heading of a column states: ``mib`` of ``peak MB``; "" for none, several, or a rate."""
+    whole = [word for word in _PLAIN_WORD.findall(text) if word.lower() in _WORDS]
+    words = {word.lower() for word in (*whole, *_PARTS.findall(text))}
+    found = {_WORDS[word] for word in words if word in _WORDS}
+    return found.pop() if len(found) == 1 and not words & {"per", "of", "to"} and not _RATE.search(text) else ""
 
 
 def unit_in_help(text: str) -> str:

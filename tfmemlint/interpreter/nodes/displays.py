@@ -6,7 +6,7 @@ import ast
 from collections.abc import Hashable
 
 from tfmemlint.interpreter.context import Context
-from tfmemlint.interpreter.operations.amounts_told import told_by_name
+from tfmemlint.interpreter.operations.amounts_told import is_memory, told_by_name, told_in_cell
 from tfmemlint.interpreter.operations.contents import mark_escaped, new_container
 from tfmemlint.interpreter.operations.devices import put_together
 from tfmemlint.interpreter.operations.objects import call_special
@@ -51,6 +51,8 @@ def _sequence_display(context: Context, elements: list[ast.expr], kind: str) -> 
                 known = False
         else:
             items.append(context.evaluate(element))
+            if kind != "set" and is_memory(items[-1]):
+                told_in_cell(context, element, items[-1])
     for item in items:
         mark_escaped(context, item)
         if kind == "set":

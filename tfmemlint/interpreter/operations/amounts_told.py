@@ -9,11 +9,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from tfmemlint.facts.syntax import last_word
+from tfmemlint.facts.table_columns import told_part
 from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.operations.events import event_fields
 from tfmemlint.interpreter.program import AmountTold
 from tfmemlint.interpreter.values import Amount, Const, Value
-from tfmemlint.knowledge.units import BYTES, GIB, WORDS, unit_in_name, written_unit
+from tfmemlint.knowledge.units import BYTES, GIB, WORDS, unit_in_heading, unit_in_name, written_unit
 
 _OF_GPUS = frozenset({"get_memory_info()", "nvmlDeviceGetMemoryInfo()", "GPUtil", "nvidia-smi"})
 _BEFORE = re.compile(r"[(\[]\s{0,3}([A-Za-z]{1,9})\s{0,3}[)\]]\s{0,3}[:=]?\s{0,9}\Z")
@@ -167,13 +168,38 @@ def _report(context: Context, node: ast.expr, value: Value, before: str, after: 
         return
     match = _AFTER.match(after) or _BEFORE.search(before)
     unit = written_unit(match[1]) if match is not None else ""
-    if match is None or not unit or value.unit == unit:
+    column = None if unit else context.unit.shapes.column_of(context.unit.tree, node)
+    if column is not None and not column.listed:
+        unit = unit_in_heading(column.heading)
+    label = match[1] if match is not None and column is None else column.heading if column is not None else ""
+    if not unit or value.unit == unit:
         return
     whole = form.endswith("d") or (not form.endswith(("f", "g", "e", "s")) and unit != GIB)
-    _tell(context, node, value, match[1], unit, whole=whole)
+    whole = whole and (column is None or told_part(node) is node)
+    _tell(
+        context,
+        told_part(node) if column is not None else node,
+        value,
+        label,
+        unit,
+        whole=whole,
+        headed=column is not None,
+    )
 
 
-def _tell(context: Context, node: ast.expr, value: Amount, label: str, told: str, *, whole: bool) -> None:
+def told_in_cell(context: Context, node: ast.expr, value: Value) -> None:
+    """Report an amount that is an item of a row of a table, whose heading states another unit."""
+    column = context.unit.shapes.column_of(context.unit.tree, node) if isinstance(value, Amount) else None
+    if context.state is None or column is None or not isinstance(value, Amount) or not is_memory(value):
+        return
+    unit = unit_in_heading(column.heading)
+    if column.listed and unit not in ("", value.unit) and not _is_converted_later(context, column.heading):
+        _tell(context, told_part(node), value, column.heading, unit, whole=False, headed=True)
+
+
+def _tell(
+    context: Context, node: ast.expr, value: Amount, label: str, told: str, *, whole: bool, headed: bool = False
+) -> None:
     context.emit(
         AmountTold(
             unit=value.unit,
@@ -183,6 +209,7 @@ def _tell(context: Context, node: ast.expr, value: Amount, label: str, told: str
             text=context.text(node),
             place=context.span(node),
             whole=whole,
+            headed=headed,
             **event_fields(context, node),
         )
     )

@@ -14,7 +14,7 @@ class AmountTold(Event):
 
     ``unit``: its own, as in `tfmemlint.knowledge.units`. ``told``: the one beside it, which is written ``label``.
     ``source``: what returned it. ``text``: the amount as it stands there. ``place``: where that is. ``whole``: it is
-    told as a whole number.
+    told as a whole number. ``headed``: the unit is in the heading of its column, which is ``label``.
     """
 
     unit: str
@@ -24,6 +24,7 @@ class AmountTold(Event):
     text: str
     place: Span
     whole: bool
+    headed: bool = False
 
 
 @record(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
