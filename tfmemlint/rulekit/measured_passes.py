@@ -8,11 +8,19 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from tfmemlint.facts.syntax import dotted
 from tfmemlint.model.records import dataclass
+from tfmemlint.rulekit.callback_peaks import (
+    PeakCallback,
+    callbacks_given,
+    peak_callbacks,
+    returns_peak,
+    tells_peak,
+)
 from tfmemlint.rulekit.told_devices import TELLING
 
 if TYPE_CHECKING:
@@ -30,21 +38,25 @@ class MeasuredPasses:
     """A loop whose passes tell a peak.
 
     Attributes:
-        loop: it. read: the call of ``get_memory_info``. home: the loop, or the function that it calls, with the read.
+        loop: it. read: the call of ``get_memory_info``. home: the loop, or the function that it calls, with the read;
+        of a callback, its method at the beginning of a training, or the class, if that has none.
     """
 
     loop: ast.For
     read: ast.Call
-    home: ast.For | ast.FunctionDef
+    home: ast.For | ast.FunctionDef | ast.ClassDef
 
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """A read of a peak, its home, and the call in the loop's own body that leads to it: itself, if it is there."""
+    """A read of a peak, its home, and the call in the loop's own body that leads to it: itself, if it is there; and the
+    callback that reads it, with its name in the home."""
 
     home: ast.For | ast.FunctionDef
     read: ast.Call
     entry: ast.Call
+    callback: PeakCallback | None = None
+    name: str = ""
 
 
 def measured_passes(tree: ast.Module, reads: Collection[int]) -> Iterator[MeasuredPasses]:
@@ -54,15 +66,21 @@ def measured_passes(tree: ast.Module, reads: Collection[int]) -> Iterator[Measur
     """
     functions = {node.name: node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
     lists = _lists_of(tree)
+    callbacks = peak_callbacks(tree, functions, reads)
     told: set[int] = set()
     for loop in (node for node in ast.walk(tree) if isinstance(node, ast.For)):
         if not _compares(loop, lists) or _resets(loop, functions, _MOST_CALLS):
             continue
         names = {node.id for node in ast.walk(loop.target) if isinstance(node, ast.Name)}
-        for found in _reads_in(loop, functions, reads, _MOST_CALLS):
+        read = [*_reads_in(loop, functions, reads, _MOST_CALLS)]
+        if callbacks:
+            read += _reads_of_callbacks(tree, loop, functions, callbacks, _MOST_CALLS)
+        for found in read:
             if id(found.read) not in told and _works_with(loop, names) and _is_told(tree, loop, found):
                 told.add(id(found.read))
-                yield MeasuredPasses(loop, found.read, found.home)
+                callback = found.callback
+                home = found.home if callback is None else callback.begins or callback.cls
+                yield MeasuredPasses(loop, found.read, home)
 
 
 def _lists_of(tree: ast.Module) -> dict[str, ast.expr]:
@@ -116,6 +134,24 @@ def _reads_in(
                 yield _Read(found.home, found.read, node)
 
 
+def _reads_of_callbacks(
+    tree: ast.Module,
+    home: ast.For | ast.FunctionDef,
+    functions: Mapping[str, ast.FunctionDef],
+    callbacks: Mapping[str, PeakCallback],
+    left: int,
+) -> Iterator[_Read]:
+    """Yield the peaks that callbacks read in trainings that a loop, or a function that it calls, starts."""
+    for node in (node for part in home.body for node in ast.walk(part)):
+        if not isinstance(node, ast.Call):
+            continue
+        for callback, name in callbacks_given(node, home, tree, callbacks):
+            yield _Read(home, callback.read, node, callback, name)
+        if isinstance(node.func, ast.Name) and node.func.id in functions and left:
+            for found in _reads_of_callbacks(tree, functions[node.func.id], functions, callbacks, left - 1):
+                yield replace(found, entry=node)
+
+
 def _resets(home: ast.For | ast.FunctionDef, functions: Mapping[str, ast.FunctionDef], left: int) -> bool:
     """True if a loop, or a function that it calls, calls what has "reset" in its name, wherever that is defined."""
     for node in (node for part in home.body for node in ast.walk(part)):
@@ -142,6 +178,11 @@ def _works_with(loop: ast.For, names: Collection[str]) -> bool:
 def _is_told(tree: ast.Module, loop: ast.For, found: _Read) -> bool:
     """True if what a pass reads is told for that pass, and not only kept for what comes after the loop, or as the
     largest of all."""
+    if found.callback is not None:
+        if tells_peak(found.home, found.callback, found.name):
+            return True
+        if not isinstance(found.home, ast.FunctionDef) or not returns_peak(found.home, found.callback, found.name):
+            return False
     inside = [node for part in loop.body for node in ast.walk(part)]
     holding = (node for node in inside if isinstance(node, ast.stmt) and _has(node, found.entry))
     # The innermost statement comes last: ast.walk goes from the outside to the inside.
@@ -160,7 +201,9 @@ def _is_told(tree: ast.Module, loop: ast.For, found: _Read) -> bool:
             inner = [node for node in others if not _has(loop, node)]
             return not _asks_for_largest(inner, kept)
         case ast.Expr(ast.Call() as call) if call is found.entry and isinstance(found.home, ast.FunctionDef):
-            return not any(isinstance(node, ast.Return) and _has(node, found.read) for node in ast.walk(found.home))
+            return found.callback is None and not any(
+                isinstance(node, ast.Return) and _has(node, found.read) for node in ast.walk(found.home)
+            )
         case _:
             return True
 
