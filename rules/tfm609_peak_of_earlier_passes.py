@@ -24,9 +24,9 @@ class PeakOfEarlierPasses(Rule):
     What it does
     ------------
     Finds ``get_memory_info(...)["peak"]`` that each pass of a loop over sizes or models tells, where nothing in the
-    file calls ``reset_memory_stats``, and a peak whose name says that it is that of one pass (``epoch_peak``). Numbers
-    that rise from pass to pass are right by accident, and are not reported,
-    nor are loops over epochs and steps.
+    file calls ``reset_memory_stats``, and a peak whose name says that it is that of one pass (``epoch_peak``). A
+    callback may read it in the training of each pass. Numbers that rise from pass to pass are right by accident, and
+    are not reported, nor are loops over epochs and steps.
 
     Why it matters
     --------------
@@ -112,6 +112,7 @@ class PeakOfEarlierPasses(Rule):
                     Step(read.path, read.span, "reads the peak since the program has started"),
                 ),
                 anchors={"loop": loop, "home": program.source.span(passes.home)},
+                details={"run": passes.run},
             )
 
     def fix(self, finding: Finding, editor: Editor) -> None:
@@ -120,5 +121,8 @@ class PeakOfEarlierPasses(Rule):
 
         if "after" in finding.details:
             memory_stats.reset_behind(editor, finding)
+            return
+        if finding.details["run"]:
+            memory_stats.reset_in_callback(editor, finding, str(finding.details["run"]))
             return
         memory_stats.reset_before_work(editor, finding)

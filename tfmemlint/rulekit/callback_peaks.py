@@ -20,13 +20,15 @@ class PeakCallback:
 
     Attributes:
         cls: it. read: the call of ``get_memory_info``. kept: the attributes that hold the peak, and the methods that
-        return it. tells: the end of a run tells it. begins: the method that Keras calls at the beginning of a run.
+        return it. tells: the end of a run tells it. run: ``train``, ``test`` or ``predict``. begins: the method that
+        Keras calls at the beginning of it; None if there is none.
     """
 
     cls: ast.ClassDef
     read: ast.Call
     kept: frozenset[str]
     tells: bool
+    run: str
     begins: ast.FunctionDef | None
 
 
@@ -141,21 +143,24 @@ class _Class:
             for method in self._methods.values():
                 self._follow(method)
         hooks = [method for name, method in self._methods.items() if name.startswith("on_")]
-        read = next(
-            (node for node in ast.walk(self._cls) if isinstance(node, ast.Call) and id(node) in self._reads), None
-        )
-        if read is None or not any(self._holds(hook, hook.name) for hook in hooks) or self._resets():
+        reading = [hook for hook in hooks if self._holds(hook, hook.name)]
+        calls = [node for node in ast.walk(self._cls) if isinstance(node, ast.Call)]
+        read = next((node for node in calls if id(node) in self._reads), None)
+        if read is None or not reading or self._resets(calls):
             return None
+        run = next((run for run in _RUNS if any(hook.name.startswith(f"on_{run}_") for hook in reading)), "train")
         tells = any(
-            isinstance(node, ast.Call)
-            and dotted(node.func).rpartition(".")[2] in _TELLING
-            and any(self._holds(each, hook.name) for each in (*node.args, *(given.value for given in node.keywords)))
-            for hook in hooks
-            if hook.name in {f"on_{run}_end" for run in _RUNS}
+            dotted(node.func).rpartition(".")[2] in _TELLING
+            and any(
+                self._holds(each, f"on_{run}_end") for each in (*node.args, *(given.value for given in node.keywords))
+            )
+            for hook in reading
+            if hook.name == f"on_{run}_end"
             for node in ast.walk(hook)
+            if isinstance(node, ast.Call)
         )
-        begins = next((self._methods[f"on_{run}_begin"] for run in _RUNS if f"on_{run}_begin" in self._methods), None)
-        return PeakCallback(self._cls, read, frozenset(self._kept), tells, begins)
+        begins = self._methods.get(f"on_{run}_begin")
+        return PeakCallback(self._cls, read, frozenset(self._kept), tells, run, begins)
 
     def _follow(self, method: ast.FunctionDef) -> None:
         for node in ast.walk(method):
@@ -202,9 +207,9 @@ class _Class:
     def _is_read(self, node: ast.AST) -> bool:
         return id(node) in self._reads
 
-    def _resets(self) -> bool:
+    def _resets(self, calls: Collection[ast.Call]) -> bool:
         """True if it calls what has "reset" in its name, and is not a method of its own."""
-        called = [dotted(node.func) for node in ast.walk(self._cls) if isinstance(node, ast.Call)]
+        called = [dotted(node.func) for node in calls]
         own = {f"self.{name}" for name in self._methods}
         return any("reset" in name.lower() and name not in own for name in called)
 

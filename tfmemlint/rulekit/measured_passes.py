@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 from typing import TYPE_CHECKING
 
 from tfmemlint.facts.syntax import dotted
@@ -39,12 +39,14 @@ class MeasuredPasses:
 
     Attributes:
         loop: it. read: the call of ``get_memory_info``. home: the loop, or the function that it calls, with the read;
-        of a callback, its method at the beginning of a training, or the class, if that has none.
+        of a callback, its method at the beginning of a training, or the class, if that has none. run: of a
+        callback, what begins there: ``train``, ``test`` or ``predict``.
     """
 
     loop: ast.For
     read: ast.Call
     home: ast.For | ast.FunctionDef | ast.ClassDef
+    run: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +82,7 @@ def measured_passes(tree: ast.Module, reads: Collection[int]) -> Iterator[Measur
                 told.add(id(found.read))
                 callback = found.callback
                 home = found.home if callback is None else callback.begins or callback.cls
-                yield MeasuredPasses(loop, found.read, home)
+                yield MeasuredPasses(loop, found.read, home, callback.run if callback is not None else "")
 
 
 def _lists_of(tree: ast.Module) -> dict[str, ast.expr]:
@@ -102,23 +104,46 @@ def _lists_of(tree: ast.Module) -> dict[str, ast.expr]:
 
 
 def _compares(loop: ast.For, lists: Mapping[str, ast.expr]) -> bool:
-    """True if a loop goes through several different constants, which do not rise from pass to pass."""
+    """True if a loop goes through several different constants, rows of them, or names of functions, which do not rise
+    from pass to pass."""
     iterated: ast.expr | None = loop.iter
-    if isinstance(iterated, ast.Call) and dotted(iterated.func) == "enumerate" and iterated.args:
-        iterated = iterated.args[0]
+    match iterated:
+        case ast.Call(ast.Name("enumerate"), [inner, *_]) | ast.Call(ast.Attribute(inner, "items" | "values"), []):
+            iterated = inner
+        case _:
+            pass
     if isinstance(iterated, ast.Name):
         iterated = lists.get(iterated.id)
     elif isinstance(iterated, ast.Attribute):
         iterated = lists.get(f".{iterated.attr}")
-    if not isinstance(iterated, (ast.Tuple, ast.List)):
+    rows: list[Sequence[ast.expr | None]]
+    match iterated:
+        case ast.Tuple(elements) | ast.List(elements):
+            rows = [each.elts if isinstance(each, (ast.Tuple, ast.List)) else [each] for each in elements]
+        case ast.Dict(keys, values):
+            rows = [[key, value] for key, value in zip(keys, values, strict=True)]
+        case _:
+            return False
+    columns = [[*map(_said, column)] for column in zip_longest(*rows)]
+    known = [column for column in columns if None not in column]
+    if len(rows) < 2 or not known or all(len(set(column)) != len(column) for column in known):
         return False
-    values = [each.value for each in iterated.elts if isinstance(each, ast.Constant)]
-    if len(values) < 2 or len(values) != len(iterated.elts) or len(set(values)) != len(values):
+    if any(all(isinstance(value, str) and _DEVICE.search(value) for value in column) for column in known):
         return False
-    if all(isinstance(value, str) and _DEVICE.search(value) for value in values):
-        return False
-    numbers = [value for value in values if isinstance(value, (int, float))]
-    return len(numbers) != len(values) or not all(first < then for first, then in pairwise(numbers))
+    numbers = [[value for value in column if isinstance(value, (int, float))] for column in known]
+    sizes = [column for column in numbers if len(column) == len(rows) and len(set(column)) > 1]
+    return not sizes or not all(all(first < then for first, then in pairwise(column)) for column in sizes)
+
+
+def _said(node: ast.expr | None) -> str | float | None:
+    """Return a constant, or a name; None for anything else."""
+    match node:
+        case ast.Constant(str() | int() | float() as value):
+            return value
+        case ast.Name(name) | ast.Attribute(attr=name):
+            return name
+        case _:
+            return None
 
 
 def _reads_in(
@@ -169,7 +194,7 @@ def _works_with(loop: ast.For, names: Collection[str]) -> bool:
     """True if a call that does more than tell something is given what a pass is about."""
     for node in (node for part in loop.body for node in ast.walk(part)):
         if isinstance(node, ast.Call) and dotted(node.func).rpartition(".")[2] not in _SAY:
-            given = (*node.args, *(keyword.value for keyword in node.keywords))
+            given = (node.func, *node.args, *(keyword.value for keyword in node.keywords))
             if any(isinstance(part, ast.Name) and part.id in names for each in given for part in ast.walk(each)):
                 return True
     return False
@@ -197,6 +222,8 @@ def _is_told(tree: ast.Module, loop: ast.For, found: _Read) -> bool:
         case ast.Assign([ast.Subscript(ast.Name(kept))]) | ast.Expr(
             ast.Call(ast.Attribute(ast.Name(kept), "append" | "add"))
         ):
+            if any(_tells(node) and _is_used(node, {kept}) for node in inside if isinstance(node, ast.Expr)):
+                return True
             others = [node for node in ast.walk(tree) if isinstance(node, ast.stmt) and not _has(node, loop)]
             inner = [node for node in others if not _has(loop, node)]
             return not _asks_for_largest(inner, kept)
@@ -206,6 +233,11 @@ def _is_told(tree: ast.Module, loop: ast.For, found: _Read) -> bool:
             )
         case _:
             return True
+
+
+def _tells(statement: ast.Expr) -> bool:
+    called = dotted(statement.value.func) if isinstance(statement.value, ast.Call) else ""
+    return called.rpartition(".")[2] in TELLING - {"append"}
 
 
 def _has(outer: ast.AST, inner: ast.AST) -> bool:

@@ -76,6 +76,32 @@ def reset_before_work(editor: Editor, finding: Finding) -> None:
     editor.unsafe("Reset the peak at the beginning")
 
 
+def reset_in_callback(editor: Editor, finding: Finding, run: str) -> None:
+    """Reset the peak at the beginning of what a callback of Keras accompanies: ``train``, ``test`` or ``predict``.
+
+    Raises:
+        Withheld: the device is not known there, or the class may inherit that method from another one.
+    """
+    read = editor.call_at(finding.span)
+    home = editor.statement_at(finding.anchors["home"])
+    device = editor.code(read.args[0].value) if len(read.args) == 1 else ""
+    if not isinstance(home, (cst.ClassDef, cst.FunctionDef)) or not isinstance(home.body, cst.IndentedBlock):
+        raise Withheld("it shares a line with its class")
+    if not re.fullmatch(r"self\.\w{1,80}|[\"'][^\"'\\]{1,80}[\"']|[A-Z_0-9]{1,80}", device):
+        raise Withheld("the device is not known at the beginning")
+    reset = editor.tf("tf.config.experimental.reset_memory_stats", home)
+    if isinstance(home, cst.FunctionDef):
+        first = next((line for line in home.body.body if not is_docstring(line)), home.body.body[0])
+        editor.insert_before(first, f"{reset}({device})\n")
+    else:
+        if not all(editor.code(base.value).endswith(".Callback") for base in home.bases):
+            raise Withheld("the class inherits from another callback")
+        hooks = (each for each in home.body.body if isinstance(each, cst.FunctionDef) and each.name.value[:3] == "on_")
+        method = f"def on_{run}_begin(self, logs=None):\n    {reset}({device})\n"
+        editor.insert_before(next(hooks), method, apart=True)
+    editor.unsafe("Reset the peak at the beginning")
+
+
 def reset_behind(editor: Editor, finding: Finding) -> None:
     """Reset the peak behind the statement that tells it, so that the next pass begins anew.
 
