@@ -10,7 +10,7 @@ from tfmemlint.facts.syntax import dotted
 from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.operations.callbacks import call_sort_key
 from tfmemlint.interpreter.operations.changes import change, change_unknown
-from tfmemlint.interpreter.operations.contents import mark_escaped, new_container
+from tfmemlint.interpreter.operations.contents import mark_escaped, new_container, passed_to_unknown
 from tfmemlint.interpreter.operations.devices import device_taken
 from tfmemlint.interpreter.operations.lists import change_items, extend, place_of, popped, without
 from tfmemlint.interpreter.operations.members import report_missing
@@ -18,7 +18,20 @@ from tfmemlint.interpreter.operations.methods import MethodCall
 from tfmemlint.interpreter.operations.objects import call_special
 from tfmemlint.interpreter.operations.protocols import call_all, call_all_with
 from tfmemlint.interpreter.registry import attribute_of, changes, item_of, method
-from tfmemlint.interpreter.values import UNKNOWN, Const, Device, Devices, Dict, Instance, Partial, Ref, Seq, Value
+from tfmemlint.interpreter.values import (
+    UNKNOWN,
+    Const,
+    Device,
+    Devices,
+    Dict,
+    Instance,
+    Partial,
+    Ref,
+    Rows,
+    Seq,
+    Value,
+    joined_row,
+)
 from tfmemlint.knowledge.data_model import ASKED
 
 
@@ -65,6 +78,19 @@ def container_method(context: Context, base: Seq | Dict | Devices, call: MethodC
             return Const(None)
         if dotted(target):
             context.assign(target, UNKNOWN)
+    return UNKNOWN
+
+
+@method(Rows)
+def method_of_rows(context: Context, base: Rows, call: MethodCall) -> Value:
+    values, _ = call.drained_arguments(context)
+    if context.state is None or call.name not in MUTATING:
+        return UNKNOWN
+    for value in values:
+        mark_escaped(context, value)
+        passed_to_unknown(context, value)
+    row = joined_row(base.row, values[0]) if call.name == "append" and len(values) == 1 else None
+    context.heap = {**context.heap, (base.cell, ""): UNKNOWN if row is None else Rows(row, base.cell)}
     return UNKNOWN
 
 

@@ -28,6 +28,7 @@ from tfmemlint.interpreter.values import (
     OwnDict,
     Partial,
     Proto,
+    Rows,
     Seq,
     Value,
     as_made,
@@ -124,7 +125,7 @@ def alter(context: Context, value: Container, act: Callable[[Container], Value])
             results.append(result)
     now: Value = Choice(tuple(results)) if len(results) > 1 else results[0]
     known = UNKNOWN not in results and len(results) <= MOST_OPTIONS and not is_large(now)
-    if not known:
+    if not known and not isinstance(now, Rows):
         now = UNKNOWN
     if now is content or is_same(now, content):
         return

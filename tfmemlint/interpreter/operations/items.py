@@ -13,7 +13,20 @@ from tfmemlint.interpreter.operations.environment import set_env
 from tfmemlint.interpreter.operations.lists import extend, set_place
 from tfmemlint.interpreter.operations.objects import call_special
 from tfmemlint.interpreter.operations.protos import set_proto_item
-from tfmemlint.interpreter.values import UNKNOWN, Class, Const, Dict, Instance, Made, OwnDict, Proto, Ref, Seq, Value
+from tfmemlint.interpreter.values import (
+    UNKNOWN,
+    Class,
+    Const,
+    Dict,
+    Instance,
+    Made,
+    OwnDict,
+    Proto,
+    Ref,
+    Rows,
+    Seq,
+    Value,
+)
 from tfmemlint.knowledge.purposes import REAL_KEYS
 
 ITEMS = "[]"
@@ -51,6 +64,8 @@ def set_item(context: Context, target: ast.Subscript, value: Value) -> None:
     if isinstance(base, Proto):
         set_proto_item(context, base, key, value, context.span(target))
         return
+    if isinstance(base, Rows):
+        context.heap = {**context.heap, (base.cell, ""): UNKNOWN}
     mark_escaped(context, value)
     for container in cells_of(base):
         if isinstance(container, (Seq, Dict)) and container.cell is not None:

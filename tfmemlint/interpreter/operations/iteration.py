@@ -43,6 +43,7 @@ from tfmemlint.interpreter.values import (
     Lazy,
     PassNumber,
     PassNumbers,
+    Rows,
     Seq,
     Value,
     Zipped,
@@ -102,7 +103,12 @@ def iterate(
         # What stands under a test for a later pass is seen in the only one.
         passes = [(_without_number(value), repeated) for value, repeated in passes]
     over_devices = any(_has_device(value) for value, _ in passes)
-    definite = bool(passes) and passes[0][0] is not UNKNOWN and not isinstance(passes[0][0], Fields)
+    definite = (
+        bool(passes)
+        and passes[0][0] is not UNKNOWN
+        and not isinstance(passes[0][0], Fields)
+        and not isinstance(iterable, Rows)
+    )
     if (isinstance(iterable, Seq) and not iterable.items) or (context.here.max_gpus == 0 and _is_of_gpus(iterable)):
         return
     each = isinstance(iterable, (Seq, Dict)) and len(passes) == len(iterable.items)
@@ -254,7 +260,7 @@ def _elements(iterable: Value) -> list[tuple[Value, bool]]:
             rest = Device(kind, type_, EACH if whole else part, loop=True)
             pair: list[Value] = [DeviceName(first), DeviceName(rest)] if names else [first, rest]
             return [(pair[0], False), (pair[1], True)]
-        case Fields(fields={}, rest=Fields() as each):
+        case Fields(fields={}, rest=Fields() as each) | Rows(each):
             return [(each, False), (each, True)]
         case Indices(of, offset, skipped, extra):
             some = skipped or not of.whole

@@ -29,6 +29,7 @@ from tfmemlint.interpreter.values import (
     Seq,
     Value,
     Zipped,
+    as_rows,
     is_called,
     value_of_key,
 )
@@ -46,9 +47,13 @@ def change_items(context: Context, base: Seq, change: _Change, put: Sequence[Val
     )
 
     def act(content: Container) -> Value:
-        if not isinstance(content, Seq) or (vague and not is_called(content)):
+        if not isinstance(content, Seq):
             return UNKNOWN
         items = change(content.items)
+        if vague and not is_called(content):
+            if content.cell is None or items is None:
+                return UNKNOWN
+            return as_rows(content.cell, Seq(tuple(items), content.kind))
         if items is None or len(items) > max(_MAX_ITEMS_TRACKED, len(content.items)):
             return UNKNOWN
         return Seq(tuple(items), content.kind, content.cell)

@@ -23,6 +23,7 @@ from tfmemlint.interpreter.values import (
     Function,
     Instance,
     Ref,
+    Rows,
     Scope,
     Seq,
     Value,
@@ -120,7 +121,7 @@ def gains_nothing(
             return False
         context.reads = {**known.reads, **context.reads}
     given = (*args, *keywords.values())
-    listed = any(isinstance(value, (Seq, Dict)) and value.cell is not None for value in given)
+    listed = any(isinstance(value, (Seq, Dict, Rows)) and value.cell is not None for value in given)
     if listed and unit_of(context, function).shapes.changes_arguments(function.node):
         return False
     if isinstance(function.bound, Instance):

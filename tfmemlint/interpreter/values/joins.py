@@ -31,6 +31,7 @@ from tfmemlint.interpreter.values.leaves import (
     Given,
     OneOf,
     Ref,
+    Rows,
 )
 from tfmemlint.knowledge.units import unit_in_name
 
@@ -268,6 +269,41 @@ def is_same(left: Value, right: Value) -> bool:
 
 def join_contents(cell: Cell, left: Value | None, right: Value | None) -> Value:
     """Return the contents of a container where two paths meet; None stands for a path on which it is as it was made."""
+    joined = _join_known_contents(cell, left, right)
+    return as_rows(cell, left, right) if joined is UNKNOWN else joined
+
+
+def as_rows(cell: Cell, *ways: Value | None) -> Value:
+    """Return a list of rows of unknown length, as it may be on each of several paths; UNKNOWN if they are not alike."""
+    row: Value | None = None
+    for way in ways:
+        match as_made(cell) if way is None else way:
+            case Rows(known):
+                items: tuple[Value, ...] = (known,)
+            case Seq(items, "list"):
+                pass
+            case _:
+                return UNKNOWN
+        for item in items:
+            row = joined_row(row, item)
+            if row is None:
+                return UNKNOWN
+    return Rows(row, cell) if row is not None else UNKNOWN
+
+
+def joined_row(row: Value | None, item: Value) -> Value | None:
+    """Return what a row and the next one have in common; None if that is no amount."""
+    if not isinstance(item, Seq) or item.kind != "tuple":
+        return None
+    if isinstance(row, Seq):
+        if len(row.items) != len(item.items):
+            return None
+        item = Seq(tuple(join(known, each) for known, each in zip(row.items, item.items, strict=True)), "tuple")
+    amounts = tuple(each if isinstance(each, Amount) and each.unit and each.sure else UNKNOWN for each in item.items)
+    return Seq(amounts, "tuple") if any(isinstance(each, Amount) for each in amounts) else None
+
+
+def _join_known_contents(cell: Cell, left: Value | None, right: Value | None) -> Value:
     ways: list[Value] = []
     for value in (left, right):
         for option in value.options if isinstance(value, Choice) else (value,):

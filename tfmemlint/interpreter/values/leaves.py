@@ -175,6 +175,18 @@ class Fields(Unknown):
 
 
 @record(frozen=True, slots=True, eq=False)
+class Rows(Unknown):
+    """A list of tuples that are alike, of which the length is not known: the rows of a table.
+
+    Attributes:
+        row: a tuple with the amounts that each has; all else in it is unknown. cell: that of the list.
+    """
+
+    row: Any
+    cell: Any
+
+
+@record(frozen=True, slots=True, eq=False)
 class OptionParser(Unknown):
     """A parser of command lines.
 
