@@ -32,6 +32,7 @@ from tfmemlint.interpreter.values import (
     ModuleInstance,
     Part,
     Proto,
+    Rows,
     Scope,
     Seq,
     Thread,
@@ -396,6 +397,9 @@ class Context(Place):
             if any(isinstance(option, (Seq, Dict)) for option in value.options):
                 return choose(map(self.current, value.options))
             return value
+        if isinstance(value, Rows):
+            # It may have been changed by another name.
+            return self.heap.get((value.cell, ""), value)
         if not isinstance(value, (Seq, Dict)) or value.cell is None:
             return value
         cell = value.cell
