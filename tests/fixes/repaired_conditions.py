@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tests.fixes.repaired import Repaired
+from tests.fixes.repaired_iterators import REPAIRED as ITERATORS
 from tests.fixes.repaired_objects import REPAIRED as OBJECTS
 
 AGENT = """
@@ -54,11 +55,14 @@ REPAIRED_AGENT = """
             return int(tf.size(self.memory.states))
     """
 
-REPAIRED: dict[str, Repaired] = OBJECTS | {
-    "a default that is true needs no condition": Repaired(
-        {
-            "agent.py": AGENT,
-            "train.py": """
+REPAIRED: dict[str, Repaired] = (
+    OBJECTS
+    | ITERATORS
+    | {
+        "a default that is true needs no condition": Repaired(
+            {
+                "agent.py": AGENT,
+                "train.py": """
                 from agent import Agent, Memory
 
 
@@ -70,11 +74,11 @@ REPAIRED: dict[str, Repaired] = OBJECTS | {
 
                 main()
                 """,
-        },
-        "Take configure_gpus() out of _grow() and call it above line 5; _grow() stays, as others may call it",
-        {
-            "agent.py": REPAIRED_AGENT,
-            "train.py": """
+            },
+            "Take configure_gpus() out of _grow() and call it above line 5; _grow() stays, as others may call it",
+            {
+                "agent.py": REPAIRED_AGENT,
+                "train.py": """
                 from agent import Agent, Memory, configure_gpus
 
 
@@ -87,12 +91,12 @@ REPAIRED: dict[str, Repaired] = OBJECTS | {
 
                 main()
                 """,
-        },
-    ),
-    "the condition of what was parsed goes along": Repaired(
-        {
-            "agent.py": AGENT,
-            "train.py": """
+            },
+        ),
+        "the condition of what was parsed goes along": Repaired(
+            {
+                "agent.py": AGENT,
+                "train.py": """
                 import argparse
 
                 from agent import Agent, Memory
@@ -110,11 +114,11 @@ REPAIRED: dict[str, Repaired] = OBJECTS | {
 
                 main()
                 """,
-        },
-        "Take configure_gpus() out of _grow() and call it above line 11; _grow() stays, as others may call it",
-        {
-            "agent.py": REPAIRED_AGENT,
-            "train.py": """
+            },
+            "Take configure_gpus() out of _grow() and call it above line 11; _grow() stays, as others may call it",
+            {
+                "agent.py": REPAIRED_AGENT,
+                "train.py": """
                 import argparse
 
                 from agent import Agent, Memory, configure_gpus
@@ -134,11 +138,11 @@ REPAIRED: dict[str, Repaired] = OBJECTS | {
 
                 main()
                 """,
-        },
-    ),
-    "the condition of a call that is made above as well goes along": Repaired(
-        {
-            "gpu.py": """
+            },
+        ),
+        "the condition of a call that is made above as well goes along": Repaired(
+            {
+                "gpu.py": """
                 import tensorflow as tf
 
 
@@ -146,7 +150,7 @@ REPAIRED: dict[str, Repaired] = OBJECTS | {
                     for gpu in tf.config.list_physical_devices("GPU"):
                         tf.config.experimental.set_memory_growth(gpu, True)
                 """,
-            "agent.py": """
+                "agent.py": """
                 import tensorflow as tf
 
                 from gpu import grow
@@ -166,7 +170,7 @@ REPAIRED: dict[str, Repaired] = OBJECTS | {
                     def act(self):
                         return int(tf.size(self.memory.states))
                 """,
-            "train.py": """
+                "train.py": """
                 import argparse
 
                 from agent import Agent, Memory
@@ -184,10 +188,10 @@ REPAIRED: dict[str, Repaired] = OBJECTS | {
 
                 main()
                 """,
-        },
-        "Call grow() above line 11 as well",
-        {
-            "train.py": """
+            },
+            "Call grow() above line 11 as well",
+            {
+                "train.py": """
                 import argparse
 
                 from agent import Agent, Memory
@@ -208,11 +212,11 @@ REPAIRED: dict[str, Repaired] = OBJECTS | {
 
                 main()
                 """
-        },
-    ),
-    "the fields of a dataclass are only read": Repaired(
-        {
-            "train.py": """
+            },
+        ),
+        "the fields of a dataclass are only read": Repaired(
+            {
+                "train.py": """
                 from dataclasses import asdict, dataclass
 
                 import tensorflow as tf
@@ -243,10 +247,10 @@ REPAIRED: dict[str, Repaired] = OBJECTS | {
 
                 main()
                 """
-        },
-        "Move the configuration above what starts the runtime",
-        {
-            "train.py": """
+            },
+            "Move the configuration above what starts the runtime",
+            {
+                "train.py": """
                 from dataclasses import asdict, dataclass
 
                 import tensorflow as tf
@@ -277,11 +281,11 @@ REPAIRED: dict[str, Repaired] = OBJECTS | {
 
                 main()
                 """
-        },
-    ),
-    "what starts the runtime goes into the block of a context manager that configures": Repaired(
-        {
-            "gpus.py": """
+            },
+        ),
+        "what starts the runtime goes into the block of a context manager that configures": Repaired(
+            {
+                "gpus.py": """
                 from contextlib import contextmanager
 
                 import tensorflow as tf
@@ -293,7 +297,7 @@ REPAIRED: dict[str, Repaired] = OBJECTS | {
                         tf.config.experimental.set_memory_growth(gpu, enabled)
                     yield
                 """,
-            "train.py": """
+                "train.py": """
                 import tensorflow as tf
 
                 from gpus import growing_memory
@@ -310,10 +314,10 @@ REPAIRED: dict[str, Repaired] = OBJECTS | {
 
                 print(evaluate([[1.0, 0.0], [0.0, 1.0]]).shape)
                 """,
-        },
-        "Move 2 statements into the 'with growing_memory()' that is below",
-        {
-            "train.py": """
+            },
+            "Move 2 statements into the 'with growing_memory()' that is below",
+            {
+                "train.py": """
                 import tensorflow as tf
 
                 from gpus import growing_memory
@@ -330,11 +334,11 @@ REPAIRED: dict[str, Repaired] = OBJECTS | {
 
                 print(evaluate([[1.0, 0.0], [0.0, 1.0]]).shape)
                 """
-        },
-    ),
-    "what a registry's decorator is given is made when it is used": Repaired(
-        {
-            "registry.py": """
+            },
+        ),
+        "what a registry's decorator is given is made when it is used": Repaired(
+            {
+                "registry.py": """
                 LOSSES = {}
 
 
@@ -348,7 +352,7 @@ REPAIRED: dict[str, Repaired] = OBJECTS | {
 
                     return decorate
                 """,
-            "losses.py": """
+                "losses.py": """
                 import tensorflow as tf
 
                 from registry import register
@@ -368,7 +372,7 @@ REPAIRED: dict[str, Repaired] = OBJECTS | {
                 def plain(true, predicted):
                     return true - predicted
                 """,
-            "train.py": """
+                "train.py": """
                 import argparse
 
                 import tensorflow as tf
@@ -389,10 +393,10 @@ REPAIRED: dict[str, Repaired] = OBJECTS | {
 
                 main()
                 """,
-        },
-        "Make weight of register() when it is used",
-        {
-            "registry.py": """
+            },
+            "Make weight of register() when it is used",
+            {
+                "registry.py": """
                 LOSSES = {}
 
 
@@ -406,7 +410,7 @@ REPAIRED: dict[str, Repaired] = OBJECTS | {
 
                     return decorate
                 """,
-            "losses.py": """
+                "losses.py": """
                 import tensorflow as tf
 
                 from registry import register
@@ -426,11 +430,11 @@ REPAIRED: dict[str, Repaired] = OBJECTS | {
                 def plain(true, predicted):
                     return true - predicted
                 """,
-        },
-    ),
-    "what starts the runtime goes into the block of an object that configures": Repaired(
-        {
-            "gpus.py": """
+            },
+        ),
+        "what starts the runtime goes into the block of an object that configures": Repaired(
+            {
+                "gpus.py": """
                 import tensorflow as tf
 
 
@@ -442,7 +446,7 @@ REPAIRED: dict[str, Repaired] = OBJECTS | {
                     def __exit__(self, *error):
                         return False
                 """,
-            "train.py": """
+                "train.py": """
                 import tensorflow as tf
 
                 import gpus
@@ -457,10 +461,10 @@ REPAIRED: dict[str, Repaired] = OBJECTS | {
 
                 main()
                 """,
-        },
-        "Move line 7 into the 'with gpus.Growing()' that is below",
-        {
-            "train.py": """
+            },
+            "Move line 7 into the 'with gpus.Growing()' that is below",
+            {
+                "train.py": """
                 import tensorflow as tf
 
                 import gpus
@@ -475,6 +479,7 @@ REPAIRED: dict[str, Repaired] = OBJECTS | {
 
                 main()
                 """
-        },
-    ),
-}
+            },
+        ),
+    }
+)

@@ -382,7 +382,7 @@ class Editor(PlaceFinder):
         """
         if new.lpar:
             return new
-        if old.lpar:
+        if old.lpar and not isinstance(old, cst.GeneratorExp):
             return new.with_changes(lpar=old.lpar, rpar=old.rpar)
         plain = (cst.Name, cst.Attribute, cst.Call, cst.Subscript, cst.SimpleString, cst.FormattedString)
         if isinstance(new, (*plain, cst.List, cst.Dict, cst.Set, cst.Integer, cst.Float, cst.ListComp)):

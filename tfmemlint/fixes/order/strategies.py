@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from tfmemlint.fixes.order.at_start import configure_at_start
 from tfmemlint.fixes.order.attribute import make_cached_property
 from tfmemlint.fixes.order.class_constant import make_property
+from tfmemlint.fixes.order.consume_early import consume_early
 from tfmemlint.fixes.order.dataclass_field import make_field_property
 from tfmemlint.fixes.order.defaults import take_out_of_definition
 from tfmemlint.fixes.order.defer_import import defer_import
@@ -75,9 +76,11 @@ class Plan:
 
 PLANS = (
     Plan((spawn_processes,)),
+    Plan((consume_early,)),
     Plan((move_in_scope,)),
     Plan((split_import, move_in_scope)),
     Plan((move_to_top_level,)),
+    Plan((consume_early, move_in_scope)),
     Plan((leave_block,)),
     Plan((leave_fixture,)),
     Plan((list_physical_devices,)),
@@ -89,6 +92,7 @@ PLANS = (
     Plan((extract_all,)),
     Plan((extract_further_up,)),
     Plan((set_visible_devices,)),
+    Plan((consume_early,), moves_output=True),
     Plan((move_in_scope,), moves_output=True),
     Plan((move_to_top_level,), moves_output=True),
     Plan((move_into_constructor,), moves_output=True),
