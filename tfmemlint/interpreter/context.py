@@ -147,6 +147,13 @@ class Context(Place):
         self.run_configs: list[tuple[int, Proto, Any]] = []
         self.ended: dict[Thread, State] = {}
         """The states that threads leave which only start something."""
+        self.threads: list[tuple[Thread, State]] = []
+        """The threads that are being followed, each with the state that it was started in, the innermost last."""
+        self.signals: dict[Instance, dict[Thread | None, State | None]] = {}
+        """By object that this program has made, the threads that wake up those that wait for it, each with its state at
+        the first signal, as far as that is sure; None for other code."""
+        self.signals_lost = False
+        """Code that is not followed may give any signal."""
         self.shaped: set[int] = set()
         """Serial numbers of the Keras models whose input shape is known."""
         self.started_generators: dict[int, object] = {}

@@ -12,6 +12,7 @@ from tfmemlint.interpreter.operations.classes import class_member, lineage
 from tfmemlint.interpreter.operations.contents import passed_to_unknown
 from tfmemlint.interpreter.operations.objects import call_method_of, member
 from tfmemlint.interpreter.operations.options import as_options, of_each
+from tfmemlint.interpreter.operations.signals import may_be_signalled
 from tfmemlint.interpreter.operations.text_matches import result_of
 from tfmemlint.interpreter.registry import Invocation, attribute_of, builtin
 from tfmemlint.interpreter.values import (
@@ -155,6 +156,7 @@ def _is_asked(value: Value) -> bool:
 
 @builtin("signal.signal", "atexit.register", "sys.settrace", "sys.setprofile", "threading.excepthook")
 def called_later(context: Context, call: Invocation) -> Value | None:
-    """Code that runs at another time, or never: nothing that comes here depends on it."""
+    """Code that runs at another time, or never: nothing that comes here depends on it, but for signals of threads."""
+    may_be_signalled(context, call.values)
     function = call.values[-1] if call.values else UNKNOWN
     return function if call.name == "atexit.register" else UNKNOWN

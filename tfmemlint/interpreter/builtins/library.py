@@ -13,6 +13,7 @@ from tfmemlint.interpreter.operations.commands import typed_options
 from tfmemlint.interpreter.operations.contents import mark_escaped, new_container, passed_to_unknown
 from tfmemlint.interpreter.operations.dict_objects import held, is_dict
 from tfmemlint.interpreter.operations.dicts import view_of
+from tfmemlint.interpreter.operations.signals import may_be_signalled, signal, wait_for_signal
 from tfmemlint.interpreter.registry import Invocation, builtin
 from tfmemlint.interpreter.values import (
     UNKNOWN,
@@ -37,6 +38,7 @@ _NAMESPACE = ast.ClassDef("Namespace", bases=[], keywords=[], body=[], decorator
 
 @builtin("tfmemlint.unknown")
 def unknown(context: Context, call: Invocation) -> Value | None:
+    may_be_signalled(context, call.values)
     for value in call.values:
         mark_escaped(context, value)
         passed_to_unknown(context, value)
@@ -55,6 +57,30 @@ def end_of(context: Context, call: Invocation) -> Value | None:
     for value in call.values:
         if isinstance(value, Thread):
             wait_for(context, value)
+    return UNKNOWN
+
+
+@builtin("tfmemlint.awaitable")
+def awaitable(context: Context, call: Invocation) -> Value | None:
+    """An object by which threads wait for each other, new in this program."""
+    if isinstance(call.values[0], Instance):
+        context.signals[call.values[0]] = {}
+    return UNKNOWN
+
+
+@builtin("tfmemlint.signal")
+def signal_(context: Context, call: Invocation) -> Value | None:
+    """A signal to those that wait for the object."""
+    signal(context, call.values[0])
+    return UNKNOWN
+
+
+@builtin("tfmemlint.signal_of")
+def signal_of(context: Context, call: Invocation) -> Value | None:
+    """A wait for a signal. One with a time limit is as good where nothing catches the error at its end."""
+    on, *timeout = call.values
+    if not timeout or timeout[0] == Const(None) or not context.handlers:
+        wait_for_signal(context, on)
     return UNKNOWN
 
 

@@ -13,9 +13,10 @@ from tfmemlint.interpreter.limits import MAX_ITEMS_UNROLLED
 from tfmemlint.interpreter.operations.events import event_fields
 from tfmemlint.interpreter.operations.paths import doubtful, merge, snapshot
 from tfmemlint.interpreter.operations.side_effects import havoc, is_side_effect_free
+from tfmemlint.interpreter.operations.signals import PHASES, only_starts
 from tfmemlint.interpreter.operations.worker_processes import PROCESSES, note_workers
 from tfmemlint.interpreter.program import Call, Event, RuntimeStart
-from tfmemlint.interpreter.state import Phase, State, Tri
+from tfmemlint.interpreter.state import Phase, Tri
 from tfmemlint.interpreter.values import UNKNOWN, Const, Function, Seq, Thread, Value
 from tfmemlint.knowledge.functions import CONFIGURES_GPUS
 
@@ -84,11 +85,15 @@ def _starts_processes(keywords: Mapping[str, Value]) -> bool:
 def run_thread(context: Context, thread: Thread, node: ast.AST) -> None:
     """Start a thread, of which the end may be waited for: see `wait_for`."""
     before, earlier, known = snapshot(context), context.state, len(context.events)
+    if earlier is not None:
+        context.threads.append((thread, earlier))
     with doubtful(context):
         context.call(thread.function, thread.args, dict(thread.keywords), node)
+    if earlier is not None:
+        context.threads.pop()
     later = context.state
     merge(context, before)
-    if later is not None and earlier is not None and _only_starts(earlier, later):
+    if later is not None and earlier is not None and only_starts(earlier, later):
         context.ended[thread] = later
         if not _waits(thread.function):
             return
@@ -98,6 +103,8 @@ def run_thread(context: Context, thread: Thread, node: ast.AST) -> None:
             context.here, context=earlier.context, allocator=earlier.allocator, listed=earlier.listed
         )
         havoc(context)
+        if thread in context.ended:
+            context.state = replace(context.here, growth=earlier.growth)
         return
     if later is None and context.state is not None and _may_have_started(context, context.events[known:]):
         return
@@ -135,15 +142,10 @@ def wait_for(context: Context, thread: Thread) -> None:
         return
     sure = {
         which: now
-        for which in ("context", "allocator", "listed")
+        for which in PHASES
         if (now := getattr(ended, which)).has is Tri.YES and getattr(context.state, which).has is not Tri.YES
     }
     context.state = replace(context.state, **sure)
-
-
-def _only_starts(before: State, after: State) -> bool:
-    """True if what lies between two states has started something, and configured nothing."""
-    return replace(after, context=before.context, allocator=before.allocator, listed=before.listed) == before
 
 
 def call_sort_key(context: Context, key: Value, values: Value, node: ast.AST) -> None:

@@ -34,6 +34,7 @@ from tfmemlint.interpreter.operations.settled_calls import (
     settled_key,
 )
 from tfmemlint.interpreter.operations.side_effects import havoc, is_side_effect_free
+from tfmemlint.interpreter.operations.signals import may_be_signalled
 from tfmemlint.interpreter.operations.starting import start_runtime
 from tfmemlint.interpreter.program import Call, Event
 from tfmemlint.interpreter.values import UNKNOWN, Const, Function, Instance, Value, as_made, is_called
@@ -67,6 +68,7 @@ def call_function(
             context.incomplete.add(function.bound)
         for value in (*args, *keywords.values()):
             forget_contents(context, value)
+        _may_signal(context, function, args, keywords)
         return UNKNOWN
     if unit.shapes.is_generator(function.node):
         # Nothing runs before it is iterated over, or entered.
@@ -81,6 +83,7 @@ def call_function(
     if plain and gains_nothing(context, function, quiet, args, keywords):
         for value in (*args, *keywords.values()):
             mark_escaped(context, value)
+        _may_signal(context, function, args, keywords)
         return UNKNOWN
     if not quiet:
         context.stored_calls += id(function.node) in context.stored_functions
@@ -150,6 +153,7 @@ def _leave_out(context: Context, function: Function, args: Sequence[Value], keyw
     """Leave out a call of a function that was interpreted many times: what it does to containers isn't known."""
     context.tell_surrender(Surrender.REPEATED, function_name(function.node))
     havoc(context, not context.stored_functions)
+    _may_signal(context, function, args, keywords)
     for value in (*args, *keywords.values()):
         mark_escaped(context, value)
         forget_contents(context, value)
@@ -164,3 +168,9 @@ def _leave_out(context: Context, function: Function, args: Sequence[Value], keyw
     for value in (*map(as_made, cells), *held):
         forget_contents(context, value)
     return UNKNOWN
+
+
+def _may_signal(context: Context, function: Function, args: Sequence[Value], keywords: Mapping[str, Value]) -> None:
+    """Note what a call that is not followed may do to objects by which threads wait for each other."""
+    given = (*args, *keywords.values())
+    may_be_signalled(context, given if function.bound is None else (function.bound, *given))

@@ -19,7 +19,7 @@ from tfmemlint.sources import Source
 INTRINSICS = (
     *("unknown", "background", "await", "kind", "parameter", "is_text", "is_function", "namespace", "hydra_config"),
     *("is_dict", "known_items", "without_known", "as_command", "end_of"),
-    *("defaults", "modules_in"),
+    *("defaults", "modules_in", "awaitable", "signal", "signal_of"),
 )
 """The parts of the models that cannot be written in Python: handlers in ``builtins/library.py`` and beside it."""
 

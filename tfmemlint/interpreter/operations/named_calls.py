@@ -25,6 +25,7 @@ from tfmemlint.interpreter.operations.library import in_library
 from tfmemlint.interpreter.operations.objects import call_first_special
 from tfmemlint.interpreter.operations.protocols import as_lazy, call_all, call_all_with, is_own, members_of
 from tfmemlint.interpreter.operations.shell_commands import report_exports
+from tfmemlint.interpreter.operations.signals import may_be_signalled
 from tfmemlint.interpreter.operations.third_party import third_party_call
 from tfmemlint.interpreter.operations.worker_processes import note_copies
 from tfmemlint.interpreter.registry import BUILTINS, CONSUMERS, MODELS, OUTCOMES, Invocation
@@ -172,6 +173,8 @@ def _call_third_party(context: Context, call: Invocation) -> Value:
     """Call something that is neither modelled nor TensorFlow's."""
     name, node = call.name, call.node
     note_process_functions(context, name, call.values, call.keywords, node)
+    if name not in KEEPING:
+        may_be_signalled(context, call.all_values)
     for value in call.all_values:
         mark_escaped(context, value)
         if name not in KEEPING:

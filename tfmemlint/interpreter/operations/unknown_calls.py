@@ -9,6 +9,7 @@ from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.observer import Surrender
 from tfmemlint.interpreter.operations.callbacks import note_process_functions
 from tfmemlint.interpreter.operations.contents import mark_escaped, passed_to_unknown
+from tfmemlint.interpreter.operations.signals import may_be_signalled
 from tfmemlint.interpreter.values import UNKNOWN, Value
 
 
@@ -18,6 +19,7 @@ def call_not_followed(context: Context, args: Sequence[Value], keywords: dict[st
         context.tell_surrender(Surrender.UNKNOWN_CALLEE, context.text(node.func) if isinstance(node, ast.Call) else "")
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
         note_process_functions(context, node.func.attr, args, keywords, node)
+    may_be_signalled(context, (*args, *keywords.values()))
     for value in (*args, *keywords.values()):
         mark_escaped(context, value)
         passed_to_unknown(context, value)
