@@ -212,3 +212,28 @@ model.fit(np.ones((4, 2)), np.ones(4), verbose=0)
 
 def test_the_shared_ground_is_one_for_the_process() -> None:
     assert shared() is shared()
+
+
+def test_what_every_graph_needs_of_onednn_was_searched_before(edge: Edge) -> None:
+    code = """\
+import ctypes, os, time
+from pathlib import Path
+import tensorflow as tf
+from tfmemlint.verify.child import onednn
+
+folder = Path(tf.__file__).parent
+libraries = [ctypes.CDLL(str(folder / f"libtensorflow_{name}.so.2"), os.RTLD_NOLOAD) for name in ("cc", "framework")]
+
+def seconds():
+    begin = time.thread_time()
+    onednn.search_kernels(*libraries)
+    return time.thread_time() - begin
+
+known = seconds()
+onednn.TYPES = tuple(kind.as_datatype_enum for kind in (tf.half, tf.double, tf.int8, tf.int16, tf.uint8, tf.complex64))
+print(known / seconds())
+"""
+    result = edge.run(code)
+    if "undefined symbol" in result.error:
+        pytest.skip("this release has no such functions")
+    assert float(result.stdout) < 0.3, result.stderr

@@ -59,7 +59,7 @@ def find_programs(
     universe = files_around(given, data, known, store.listings, search_around=search_around)
     universe |= _opened(given, store)
     # Where nothing configures anything, no program does, and nobody needs to know what imports what.
-    settings = NamedInSettings(universe, data)
+    settings = NamedInSettings(universe, data, store.listings)
     made = graph(universe, data, known, settings.imports) if any_configures(universe, data, known) else Graph({})
     configuring_paths = {path for path, module in made.modules.items() if module.configures}
     tests = {path: _conftests(path, made, store) for path in made.modules if is_test(os.path.basename(path))}

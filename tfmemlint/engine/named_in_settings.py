@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Callable, Collection
+from functools import cached_property
 
 from tfmemlint.engine.config_files import named_config_files
 from tfmemlint.project.imports import Imported, named_modules
+from tfmemlint.project.listing import Listings
 from tfmemlint.project.roots import project_root
 from tfmemlint.sources.config_files.values import MAX_CHARACTERS
 from tfmemlint.sources.regular import read_regular
@@ -19,23 +22,40 @@ class NamedInSettings:
     """What the files of settings that any module of a project reads may name: a module that imports by such a name may
     be given it by another one."""
 
-    def __init__(self, paths: Collection[str], read: Callable[[str], bytes | None]) -> None:
+    def __init__(self, paths: Collection[str], read: Callable[[str], bytes | None], listings: Listings) -> None:
         self._paths = paths
         self._read = read
+        self._listings = listings
+        self._roots: dict[str, str] = {}
         self._known: dict[str, tuple[Imported, ...]] = {}
 
     def imports(self, path: str) -> tuple[Imported, ...]:
         """Return an import of each module that is named in a file of settings of the project of ``path``."""
-        root = project_root(path)
+        root = self._root(path)
         if root not in self._known:
             self._known[root] = self._found(root)
         return self._known[root]
 
+    def _root(self, path: str) -> str:
+        """Return the root of the project of a file: all files of a directory have the same one."""
+        directory = os.path.dirname(path)
+        if directory not in self._roots:
+            self._roots[directory] = project_root(path, self._listings)
+        return self._roots[directory]
+
+    @cached_property
+    def _by_root(self) -> dict[str, list[str]]:
+        """The files of each project."""
+        found: dict[str, list[str]] = {}
+        for path in sorted(self._paths):
+            found.setdefault(self._root(path), []).append(path)
+        return found
+
     def _found(self, root: str) -> tuple[Imported, ...]:
         files: dict[str, None] = {}
-        for path in sorted(self._paths):
+        for path in self._by_root.get(root, ()):
             data = self._read(path)
-            if data is not None and project_root(path) == root:
+            if data is not None:
                 files |= dict.fromkeys(sorted(named_config_files(path, data)))
         found: dict[Imported, None] = {}
         for file in list(files)[:_MOST_FILES]:
