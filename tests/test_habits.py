@@ -20,7 +20,8 @@ WITHOUT_FIX = "TFM398"
 
 
 def _run(checkout: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "PYTHONPATH": str(checkout), "PYTHONDONTWRITEBYTECODE": "1", "NO_COLOR": "1"}
+    environment = {**os.environ, "PYTHONPATH": str(checkout), "NO_COLOR": "1"}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # the copy is compiled once, not by each command
     return subprocess.run(
         [sys.executable, *arguments], cwd=checkout, env=environment, capture_output=True, text=True, encoding="utf-8"
     )
