@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import importlib
 import importlib.util
 import os
@@ -80,6 +81,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker(pytest.mark.tensorflow)
         if not there and item.get_closest_marker("tensorflow") is not None:
             item.add_marker(pytest.mark.skip(reason=NO_TENSORFLOW))
+
+
+def pytest_collection_finish() -> None:
+    """Take the tests themselves for no garbage: to look through all of them, again and again, takes long."""
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)
