@@ -19,8 +19,8 @@ _MOST_FILES = 30
 
 
 class NamedInSettings:
-    """What the files of settings that any module of a project reads may name: a module that imports by such a name may
-    be given it by another one."""
+    """The names in the files of settings that any module of a project reads: what imports a module by such a name may
+    have it from another module."""
 
     def __init__(self, paths: Collection[str], read: Callable[[str], bytes | None], listings: Listings) -> None:
         self._paths = paths
