@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+import sysconfig
 import tempfile
 from pathlib import Path
 
@@ -21,14 +23,15 @@ def starts_before_growth(program: Path, directory: Path | None = None) -> bool |
         record = Path(scratch) / "record.txt"
         environment = {
             "PATH": "/usr/bin:/bin",
-            "PYTHONPATH": str(RECORDER),
+            "PYTHONPATH": f"{RECORDER}{os.pathsep}{sysconfig.get_path('purelib')}",
             "RECORD": str(record),
             "PYTHONDONTWRITEBYTECODE": "1",
             "HOME": scratch,
         }
         try:
             subprocess.run(
-                [sys.executable, str(program.resolve())],
+                # Without `site`, whose files of paths take longer than a program; the packages are on the path.
+                [sys.executable, "-S", str(program.resolve())],
                 cwd=directory or program.resolve().parent,
                 env=environment,
                 stdin=subprocess.DEVNULL,

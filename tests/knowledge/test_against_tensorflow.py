@@ -6,6 +6,8 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -78,14 +80,26 @@ CALLS = (
 )
 
 
-def run(code: str, given: object) -> Any:
-    """What a fresh process with TensorFlow makes of ``given``."""
-    quiet = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": "-1"}
-    done = subprocess.run(
-        [sys.executable, "-c", code], input=json.dumps(given), capture_output=True, text=True, env=quiet, timeout=300
-    )
-    assert done.returncode == 0, done.stderr[-2000:]
-    return json.loads(done.stdout.splitlines()[-1])
+SERVE = """
+import gc, json, os, sys
+
+gc.disable()  # to look for garbage takes a quarter of the time of the import
+import tensorflow as tf
+
+gc.enable()
+for line in sys.stdin:
+    code, given, answer = json.loads(line)
+    child = os.fork()
+    if child == 0:
+        for number, name in enumerate((given, answer, f"{answer}.err")):
+            os.dup2(os.open(name, os.O_RDWR | os.O_CREAT), number)
+        sys.stdin = open(0)
+        exec(code, {})
+        sys.stdout.flush()
+        os._exit(0)
+    print(os.waitpid(child, 0)[1], flush=True)
+"""
+"""Imports TensorFlow once, and runs each code in a process that is forked for it."""
 
 
 @pytest.fixture(scope="module")
@@ -93,6 +107,32 @@ def installed() -> Target:
     from importlib.metadata import version
 
     return Target.parse(version("tensorflow"))
+
+
+Run = Callable[[str, object], Any]
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
+    """A function that returns what a fresh process with TensorFlow makes of something."""
+    quiet = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": "-1"}
+    folder = tmp_path_factory.mktemp("answers")
+    pipe = subprocess.PIPE
+    with subprocess.Popen([sys.executable, "-c", SERVE], stdin=pipe, stdout=pipe, text=True, env=quiet) as server:
+        assert server.stdin is not None and server.stdout is not None
+        to_server, from_server = server.stdin, server.stdout
+
+        def answer(code: str, given: object) -> Any:
+            question = folder / f"{len(list(folder.iterdir()))}"
+            question.write_text(json.dumps(given), encoding="utf-8")
+            told = question.with_suffix(".out")
+            print(json.dumps([code, str(question), str(told)]), file=to_server, flush=True)
+            status = from_server.readline()
+            assert status == "0\n", Path(f"{told}.err").read_text(encoding="utf-8")[-2000:]
+            return json.loads(told.read_text(encoding="utf-8").splitlines()[-1])
+
+        yield answer
+        to_server.close()
 
 
 LACKED = """
@@ -112,7 +152,7 @@ print(json.dumps(lacked))
 """
 
 
-def test_no_public_name_of_the_installed_release_is_called_missing(installed: Target) -> None:
+def test_no_public_name_of_the_installed_release_is_called_missing(run: Run, installed: Target) -> None:
     places = [place for place in names.places() if names.is_namespace(place, installed)]
     assert len(places) > 100
     lacked = run(LACKED, {place: names.members(place, installed) for place in places})
@@ -141,7 +181,7 @@ print(json.dumps(absent))
 """
 
 
-def test_every_name_that_the_table_has_for_the_installed_release_is_there(installed: Target) -> None:
+def test_every_name_that_the_table_has_for_the_installed_release_is_there(run: Run, installed: Target) -> None:
     listed = {place: names.members(place, installed) for place in names.places() if names.exists(place, installed)}
     listed = {place: children for place, children in listed.items() if children}
     assert sum(map(len, listed.values())) > 8000
@@ -154,13 +194,13 @@ _LAZY = frozenset({"tf.compat.v1.layers", "tf.compat.v1.nn.rnn_cell"})
 """What raises at every attribute with Keras 3, whatever the table says of gaps."""
 
 
-def test_the_names_in_the_tables_of_moved_and_stable_names_are_the_same_objects(installed: Target) -> None:
+def test_the_names_in_the_tables_of_moved_and_stable_names_are_the_same_objects(run: Run, installed: Target) -> None:
     pairs = [*names.deprecated_aliases(installed).items(), *names.moved(installed).items()]
     assert len(pairs) > 100
     assert run(PAIRS, pairs) == []
 
 
-def test_calls_start_the_runtime_exactly_when_the_table_says_so(installed: Target) -> None:
+def test_calls_start_the_runtime_exactly_when_the_table_says_so(run: Run, installed: Target) -> None:
     started = run(EFFECTS, CALLS)
     said = {call: effect(call.partition("(")[0], installed) for call in CALLS}
     assert {call for call, found in said.items() if found is Effect.STARTS} == {

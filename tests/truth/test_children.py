@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+
+from tfmemlint.verify.edge import Edge
 
 PROGRAM = """
 import multiprocessing
@@ -48,8 +48,10 @@ if __name__ == "__main__":
         (["fork", "started"], "-1"),  # that of its parent has, and refuses
     ],
 )
-def test_a_new_process_has_what_its_start_method_gives_it(tmp_path: Path, words: list[str], told: str) -> None:
+def test_a_new_process_has_what_its_start_method_gives_it(
+    tmp_path: Path, edge: Edge, words: list[str], told: str
+) -> None:
     program = tmp_path / "program.py"
     program.write_text(PROGRAM, encoding="utf-8")
-    done = subprocess.run([sys.executable, program, *words], capture_output=True, text=True, timeout=200)
+    done = edge.run(PROGRAM, gpus=0, filename=str(program), cwd=tmp_path, argv=words, timeout=200)
     assert done.stdout.split()[-1:] == [told], done.stderr
