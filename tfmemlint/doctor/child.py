@@ -11,6 +11,7 @@ Arguments: this file, the file for the facts, and `cuda_libraries.NEEDED` as JSO
 from __future__ import annotations
 
 import ctypes
+import gc
 import importlib
 import json
 import os
@@ -48,6 +49,7 @@ def main(facts: str, libraries: str) -> None:
             machine=platform.machine(),
             fork=hasattr(os, "fork"),
         )
+        gc.disable()  # this process is short, and to look for garbage takes a quarter of the time of the import
         try:
             tf = importlib.import_module("tensorflow")
             version, folder = str(tf.__version__), str(Path(str(tf.__file__)).parent)
