@@ -21,8 +21,6 @@ _MOST_FILES = 30
 class NamedInSettings:
     """The names in the files of settings that any module of a project reads: what imports a module by such a name may
     have it from another module."""
-    """The names in the files of settings that any module of a project reads: a module that imports by such a name may
-    be given it by another one."""
 
     def __init__(self, paths: Collection[str], read: Callable[[str], bytes | None], listings: Listings) -> None:
         self._paths = paths

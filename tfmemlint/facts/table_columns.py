@@ -67,7 +67,7 @@ _Cell = tuple[ast.expr | None, str, str]
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """What stands above a cell; ``listed``: the cell is an item of a list, and not put into a text."""
+    """The heading above a cell; ``listed``: the cell is an item of a list, and not put into a text."""
 
     heading: str
     listed: bool

@@ -35,20 +35,20 @@ def exclude(editor: Editor, finding: Finding, growth: cst.Call) -> None:
     limit = finding.anchors.get("limit")
     if limit is None:
         raise Withheld(WHY_NOT)
-    block, one, other = _beside(editor, growth, editor.call_at(limit, "set_logical_device_configuration"))
-    first, second = block.index(one), block.index(other)
-    condition = _condition(editor, other, editor.call_at(limit, "set_logical_device_configuration"))
+    block, growing, limiting = _beside(editor, growth, editor.call_at(limit, "set_logical_device_configuration"))
+    first, second = block.index(growing), block.index(limiting)
+    condition = _condition(editor, limiting, editor.call_at(limit, "set_logical_device_configuration"))
     asked = {part.value for part in walk(condition.test) if isinstance(part, cst.Name)}
     if _operands(editor, condition.test) & _operands(editor, growth):
         # Growth is wanted where the limit is set.
         raise Withheld(WHY_NOT)
     between = block[min(first, second) : max(first, second) + 1]
-    if _only_grows(one, growth) is None or any(_binds(each, asked) for each in between if each is not condition):
+    if _only_grows(growing, growth) is None or any(_binds(each, asked) for each in between if each is not condition):
         raise Withheld(WHY_NOT)
     if first == second + 1:
-        _join(editor, condition, one)
+        _join(editor, condition, growing)
     else:
-        _guard(editor, one, _opposite(editor, condition.test))
+        _guard(editor, growing, _opposite(editor, condition.test))
     editor.unsafe("Grow the memory only where no limit is set")
 
 
@@ -153,9 +153,9 @@ def _opposite(editor: Editor, test: cst.BaseExpression) -> cst.BaseExpression:
         case cst.UnaryOperation(operator=cst.Not(), expression=inner):
             return inner
         case cst.Comparison(comparisons=[cst.ComparisonTarget(operator=operator) as target]):
-            for one, other in (*_OPPOSITES.items(), *((other, one) for one, other in _OPPOSITES.items())):
-                if isinstance(operator, one):
-                    return test.with_changes(comparisons=[target.with_changes(operator=other())])
+            for asked, opposite in (*_OPPOSITES.items(), *((value, key) for key, value in _OPPOSITES.items())):
+                if isinstance(operator, asked):
+                    return test.with_changes(comparisons=[target.with_changes(operator=opposite())])
         case _:
             pass
     plain = isinstance(test, (cst.Name, cst.Attribute, cst.Subscript)) or bool(test.lpar)
