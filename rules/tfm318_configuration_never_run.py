@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING
 from tfmemlint.interpreter.program import NeverRun
 from tfmemlint.knowledge.functions import SET_GROWTH, SET_LOGICAL, SET_VISIBLE
 from tfmemlint.knowledge.variables import ALLOCATOR, GROWTH, VISIBLE
-from tfmemlint.model.finding import Finding, Severity, Step
+from tfmemlint.model.finding import Finding, Severity, Span, Step
 from tfmemlint.model.intent import Intent, Purpose
 from tfmemlint.rulekit.explain import short
 from tfmemlint.rulekit.impossible_systems import KIND as ANOTHER_SYSTEM
 from tfmemlint.rulekit.impossible_systems import impossible_systems
 from tfmemlint.rulekit.rule import Rule
 from tfmemlint.rulekit.turned_guards import KIND, turned_guards
+from tfmemlint.rulekit.unread_settings import KIND as SETTING
+from tfmemlint.rulekit.unread_settings import unread_settings
 
 if TYPE_CHECKING:
     from tfmemlint.fixes.editor import Editor
@@ -78,6 +80,9 @@ class ConfigurationNeverRun(Rule):
     are none (``if not gpus:``) or on a system of a name that no system has (``platform.system() == "linux"``: it is
     ``"Linux"``), a table of functions that is asked for a key that it nearly has (``SETUPS.get("growth")``, which has
     ``"memory_growth"``), and options that a statement compares (``==``) or names where it has to assign them.
+
+    Finds a setting that a file of settings has under a name that nothing reads (``memory_growth: true``), where the
+    code asks for another name for the same wish (``settings.get("allow_growth")``), with nothing by default.
 
     Why it matters
     --------------
@@ -165,6 +170,24 @@ class ConfigurationNeverRun(Rule):
                 details={"kind": ANOTHER_SYSTEM, "place": place, "right": right},
             )
 
+        for unread in unread_settings(program):
+            yield self.finding(
+                program,
+                unread.call,
+                f"{short(unread.call.name)} is never called with {unread.path}: it has no {unread.asked!r}, but"
+                f" {unread.near!r}, which nothing reads",
+                span=unread.place,
+                severity=Severity.WARNING,
+                intent=_intent_of(unread.call.name),
+                outcome="Nothing is raised; the setting is not made",
+                advice=f"Write {unread.near!r}",
+                trace=(
+                    Step(unread.path, Span(unread.row, 1, unread.row, 1), "the file has this"),
+                    Step(unread.call.path, unread.place, "this is asked for"),
+                ),
+                details={"kind": SETTING, "place": unread.place, "right": unread.near},
+            )
+
     def _unset(self, program: Program, event: NeverRun) -> Finding:
         name = short(event.called)
         return self.finding(
@@ -184,6 +207,8 @@ class ConfigurationNeverRun(Rule):
 
         if finding.details["kind"] == ANOTHER_SYSTEM:
             run_lazy_code.name_system(editor, finding)
+        elif finding.details["kind"] == SETTING:
+            run_lazy_code.name_setting(editor, finding)
         elif finding.details["kind"] == KIND:
             run_lazy_code.turn(editor, finding)
         elif finding.details["kind"] in _UNSET:
@@ -193,8 +218,12 @@ class ConfigurationNeverRun(Rule):
 
 
 def _intent(event: NeverRun) -> Intent:
-    if event.called == SET_GROWTH:
+    return _intent_of(event.called)
+
+
+def _intent_of(function: str) -> Intent:
+    if function == SET_GROWTH:
         return Intent(Purpose.GROWTH)
-    if event.called in SET_LOGICAL:
+    if function in SET_LOGICAL:
         return Intent(Purpose.LIMIT)
-    return Intent(Purpose.VISIBLE) if event.called in SET_VISIBLE else Intent(Purpose.THREADING)
+    return Intent(Purpose.VISIBLE) if function in SET_VISIBLE else Intent(Purpose.THREADING)

@@ -71,6 +71,7 @@ def interpret(
         units=units,
         put=put,
         config_files=frozenset(context.config_files.found),
+        settings={path: setting for path, setting in context.config_files.found.items() if setting is not None},
         missed=missed,
     )
 

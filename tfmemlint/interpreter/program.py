@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from tfmemlint.knowledge.releases import Target
     from tfmemlint.model.configuration import ConfigurationRead
     from tfmemlint.sources import Source
+    from tfmemlint.sources.config_files.values import Setting
 
 __all__ = [
     "AmountTold",
@@ -328,6 +329,7 @@ class Program:
         configuration: what it says, where it is a configuration file (a Dockerfile, ...), which only sets variables.
         put: the statements that put code into lists, or take it out, each with the calls that lead there.
         config_files: the absolute paths of the configuration files that were looked for, whether they are there or not.
+        settings: what is in those that were read.
     """
 
     source: Source
@@ -342,6 +344,7 @@ class Program:
     units: Sequence[ModuleInstance] = field(default=(), repr=False)
     put: Sequence[tuple[Span, ...]] = ()
     config_files: frozenset[str] = frozenset()
+    settings: Mapping[str, Setting] = field(default_factory=dict, repr=False)
     missed: frozenset[str] = frozenset()
     _places: set[object] = field(default_factory=set, init=False, repr=False)
     _accepted: dict[tuple[str, Span], bool] = field(default_factory=dict, init=False, repr=False)

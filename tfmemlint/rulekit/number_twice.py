@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from tfmemlint.facts.syntax import last_word
 from tfmemlint.interpreter.program import Call, EnvWrite
 from tfmemlint.interpreter.state import Tri
 from tfmemlint.interpreter.values import Const
@@ -51,7 +52,7 @@ def numbers_used_twice(program: Program) -> Iterator[tuple[EnvWrite | Call, ast.
             # The listing of the physical GPUs stays as it is.
             continue
         place = program.source.span(used.slice if isinstance(used, ast.Subscript) else used)
-        if place > write.span:
+        if place > write.span or _is_asked_elsewhere(program.tree, used, write):
             yield write, used, number, place
 
 
@@ -63,6 +64,11 @@ def _use_of_number(node: ast.AST, listings: frozenset[str]) -> tuple[ast.expr | 
         case ast.Call(ast.Attribute(attr=function), [ast.JoinedStr() as text, *_]) if function in NAMING_A_GPU:
             return _named(text)
         case ast.Return(ast.JoinedStr() as text) | ast.Assign(value=ast.JoinedStr() as text):
+            return _named(text)
+        case (
+            ast.Return(ast.IfExp(body=ast.JoinedStr() as text))
+            | ast.Assign(value=ast.IfExp(body=ast.JoinedStr() as text))
+        ):
             return _named(text)
         case _:
             return None, ""
@@ -84,8 +90,18 @@ def _only_shown(program: Program, call: Call) -> str:
     match call.node.args[:1]:
         case [ast.Subscript(slice=number)] | [ast.List([ast.Subscript(slice=number)])]:
             pass
+        case [ast.Name() | ast.Attribute() as kept] | [ast.List([ast.Name() | ast.Attribute() as kept])]:
+            found = _number_of_kept(program.tree, kept)
+            if found is None:
+                return ""
+            number = found
         case _:
             return ""
+    match number:
+        case ast.BinOp(inner, ast.Mod(), ast.Call(ast.Name("len"))):
+            number = inner
+        case _:
+            pass
     if isinstance(number, (ast.Constant, ast.Slice, ast.UnaryOp)) or call.devices_loop is not None:
         return ""
     text = ast.unparse(number)
@@ -94,15 +110,43 @@ def _only_shown(program: Program, call: Call) -> str:
 
 def _is_bound_once(program: Program, number: str) -> bool:
     """True if nothing assigns a number again: it may be another one by then."""
-    last = number.rpartition(".")[2]
+    _, dot, last = number.rpartition(".")
+    kind = ast.Attribute if dot else ast.Name
     stores = [
         node
         for node in ast.walk(program.tree)
-        if isinstance(node, (ast.Name, ast.Attribute))
+        if isinstance(node, kind)
         and isinstance(node.ctx, ast.Store)
-        and last == (node.id if isinstance(node, ast.Name) else node.attr)
+        and last == (node.attr if isinstance(node, ast.Attribute) else node.id)
     ]
     return len(stores) <= 1
+
+
+def _number_of_kept(tree: ast.AST, kept: ast.expr) -> ast.expr | None:
+    """Return the number by which a GPU is taken from a listing that a name, or an attribute, is assigned once."""
+    text = ast.unparse(kept)
+    values = [
+        node.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Assign) and any(ast.unparse(target) == text for target in node.targets)
+    ]
+    found = [value for value in values if not (isinstance(value, ast.Constant) and value.value is None)]
+    return found[0].slice if len(found) == 1 and isinstance(found[0], ast.Subscript) else None
+
+
+def _is_asked_elsewhere(tree: ast.AST, used: ast.expr, write: EnvWrite | Call) -> bool:
+    """True if another function than that which leaves one GPU returns a name that a call is given as that of a GPU."""
+    functions = [node for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))]
+    around = [node for node in functions if node.lineno <= used.lineno <= (node.end_lineno or 0)]
+    if not around or around[-1].lineno <= write.span.row <= (around[-1].end_lineno or 0):
+        return False
+    name = around[-1].name
+    return any(
+        isinstance(node, ast.Call)
+        and last_word(node.func) in NAMING_A_GPU
+        and any(last_word(part.func if isinstance(part, ast.Call) else part) == name for part in node.args[:1])
+        for node in ast.walk(tree)
+    )
 
 
 def _only_number(program: Program, write: EnvWrite) -> str:

@@ -210,6 +210,15 @@ def name_system(editor: Editor, finding: Finding) -> None:
     editor.unsafe(f"Ask for {right!r}, as the system is called")
 
 
+def name_setting(editor: Editor, finding: Finding) -> None:
+    """Ask for a setting by the name that the file has for it."""
+    place = finding.details["place"]
+    assert isinstance(place, Span)
+    right = str(finding.details["right"])
+    editor.replace(editor.expression_at(place), editor.quoted(right))
+    editor.unsafe(f"Ask for {right!r}, as the file calls it")
+
+
 def _enter(editor: Editor, statement: cst.CSTNode, call: cst.BaseExpression) -> str:
     """Return a ``with`` statement around all that follows in the block.
 

@@ -1,0 +1,138 @@
+"""A setting that a file has under another name than the code asks for, so that a GPU is never configured.
+
+``if settings.get("allow_growth"):`` with ``memory_growth: true`` in the file, which nothing reads: both names are about
+one and the same wish, and nothing is raised, as the question has a default.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from tfmemlint.interpreter.program import Call
+from tfmemlint.knowledge.functions import CONFIGURES_GPUS
+from tfmemlint.model.records import record
+from tfmemlint.project.listing import called
+
+if TYPE_CHECKING:
+    from tfmemlint.interpreter.program import Program
+    from tfmemlint.model.finding import Span
+    from tfmemlint.sources.config_files.values import Setting
+
+KIND = "setting"
+"""The kind of a finding about such a setting."""
+_WISHES = (
+    re.compile(r"(?i)gro(?:w|wth)(?![a-z])"),
+    re.compile(r"(?i)(?:mem(?:ory)?|gpu|vram)[-_]?(?:frac(?:tion)?|share|percent|ratio)(?![a-z])"),
+    re.compile(
+        r"(?i)(?:mem(?:ory)?|vram|gpu)[-_]?(?:limit|max|cap)|(?:limit|max)[-_]?(?:gpu[-_]?)?(?:mem(?:ory)?|vram)"
+    ),
+    re.compile(r"(?i)visible[-_]?(?:gpu|dev|cuda)|cuda[-_]?(?:visible|dev)"),
+)
+
+
+@record(frozen=True, slots=True)
+class UnreadSetting:
+    """A setting that nothing reads.
+
+    Attributes:
+        call: what would be called. asked: the name that the code asks for, at ``place``.
+        near: the name in the file at ``path``, in the row ``row``.
+    """
+
+    call: Call
+    asked: str
+    place: Span
+    near: str
+    path: str
+    row: int
+
+
+_WORD = re.compile(r"\w+")
+_NUMBER = re.compile(r" @\d+\Z")
+"""The end of a condition that tells it from others of the same text."""
+
+
+def unread_settings(program: Program) -> Iterator[UnreadSetting]:
+    """Yield each setting of the files that a program reads under which nothing is looked up, and that is wanted where
+    the code asks for another name."""
+    if not program.settings:
+        return
+    keys = {key: (path, row) for path, setting in program.settings.items() for key, row in _keys(setting)}
+    seen: set[object] = set()
+    for call in program.of(Call):
+        if call.name not in CONFIGURES_GPUS:
+            continue
+        for test, outcome in call.guards:
+            asked = _asked(test) if outcome else ""
+            wish = _wish(asked)
+            if not asked or wish is None or asked in keys:
+                continue
+            near = [key for key in keys if _wish(key) is wish and not _is_named(program, key)]
+            place = _place(program, call.path, asked)
+            if len(near) == 1 and place is not None and (call.path, place) not in seen:
+                seen.add((call.path, place))
+                path, row = keys[near[0]]
+                yield UnreadSetting(call, asked, place, near[0], called(path), row)
+
+
+def _keys(setting: Setting) -> Iterator[tuple[str, int]]:
+    """Yield the names in a file, with their rows, that have a value which turns something on."""
+    if isinstance(setting.value, dict):
+        for key, inner in setting.value.items():
+            if not isinstance(inner.value, (dict, tuple)) and inner.value not in (False, None, 0, "", "false", "no"):
+                yield str(key), inner.row
+            yield from _keys(inner)
+    elif isinstance(setting.value, tuple):
+        for inner in setting.value:
+            yield from _keys(inner)
+
+
+def _wish(name: str) -> re.Pattern[str] | None:
+    return next((wish for wish in _WISHES if wish.search(name)), None)
+
+
+def _asked(test: str) -> str:
+    """Return the name that a condition asks for, with nothing where it is not there; "" for any other condition."""
+    try:
+        node = ast.parse(_NUMBER.sub("", test), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError):
+        return ""
+    match node:
+        case ast.Call(ast.Name("getattr"), [_, ast.Constant(str() as name), ast.Constant(default)]) if not default:
+            return name
+        case ast.Call(ast.Attribute(attr="get"), [ast.Constant(str() as name)]):
+            return name
+        case ast.Call(ast.Attribute(attr="get"), [ast.Constant(str() as name), ast.Constant(default)]) if not default:
+            return name
+        case _:
+            return ""
+
+
+def _is_named(program: Program, key: str) -> bool:
+    """True if a module of a program has the name, or a text with it: it may look it up in any way."""
+    for unit in program.units:
+        if key not in unit.source.text:
+            continue
+        for node in ast.walk(unit.tree):
+            match node:
+                case ast.Name(id=name) | ast.Attribute(attr=name) | ast.keyword(arg=name) | ast.arg(arg=name):
+                    pass
+                case ast.Constant(str() as name):
+                    pass
+                case _:
+                    continue
+            if name is not None and key in (name, *_WORD.findall(name)):
+                return True
+    return False
+
+
+def _place(program: Program, path: str, asked: str) -> Span | None:
+    """Return where a module asks for a name, if it does so once."""
+    for unit in program.units:
+        if unit.source.path == path:
+            found = [node for node in ast.walk(unit.tree) if isinstance(node, ast.Constant) and node.value == asked]
+            return unit.source.span(found[0]) if len(found) == 1 else None
+    return None
