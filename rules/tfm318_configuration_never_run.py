@@ -82,7 +82,7 @@ class ConfigurationNeverRun(Rule):
     ``"memory_growth"``), and options that a statement compares (``==``) or names where it has to assign them.
 
     Finds a setting that a file of settings has under a name that nothing reads (``memory_growth: true``), where the
-    code asks for another name for the same wish (``settings.get("allow_growth")``), with nothing by default.
+    code asks for another name for the same intent (``settings.get("allow_growth")``), with nothing by default.
 
     Why it matters
     --------------

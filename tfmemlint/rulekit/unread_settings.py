@@ -1,7 +1,7 @@
 """A setting that a file has under another name than the code asks for, so that a GPU is never configured.
 
 ``if settings.get("allow_growth"):`` with ``memory_growth: true`` in the file, which nothing reads: both names are about
-one and the same wish, and nothing is raised, as the question has a default.
+one and the same intent, and nothing is raised, as the question has a default.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 KIND = "setting"
 """The kind of a finding about such a setting."""
-_WISHES = (
+_INTENTS = (
     re.compile(r"(?i)gro(?:w|wth)(?![a-z])"),
     re.compile(r"(?i)(?:mem(?:ory)?|gpu|vram)[-_]?(?:frac(?:tion)?|share|percent|ratio)(?![a-z])"),
     re.compile(
@@ -67,10 +67,10 @@ def unread_settings(program: Program) -> Iterator[UnreadSetting]:
             continue
         for test, outcome in call.guards:
             asked = _asked(test) if outcome else ""
-            wish = _wish(asked)
-            if not asked or wish is None or asked in keys:
+            intent = _intent(asked)
+            if not asked or intent is None or asked in keys:
                 continue
-            near = [key for key in keys if _wish(key) is wish and not _is_named(program, key)]
+            near = [key for key in keys if _intent(key) is intent and not _is_named(program, key)]
             place = _place(program, call.path, asked)
             if len(near) == 1 and place is not None and (call.path, place) not in seen:
                 seen.add((call.path, place))
@@ -90,8 +90,8 @@ def _keys(setting: Setting) -> Iterator[tuple[str, int]]:
             yield from _keys(inner)
 
 
-def _wish(name: str) -> re.Pattern[str] | None:
-    return next((wish for wish in _WISHES if wish.search(name)), None)
+def _intent(name: str) -> re.Pattern[str] | None:
+    return next((intent for intent in _INTENTS if intent.search(name)), None)
 
 
 def _asked(test: str) -> str:
