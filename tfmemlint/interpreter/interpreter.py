@@ -8,18 +8,20 @@ import tfmemlint.interpreter.handlers  # noqa: F401 (it fills the tables)
 from tfmemlint.interpreter.children import interpret_children
 from tfmemlint.interpreter.context import Context, GaveUp
 from tfmemlint.interpreter.observer import Observer
-from tfmemlint.interpreter.operations.command_line import COMMAND_LINE, as_value
+from tfmemlint.interpreter.operations.command_line import COMMAND_LINE, NOTHING_GIVEN, as_value
 from tfmemlint.interpreter.operations.exceptions import end_entry
 from tfmemlint.interpreter.operations.imports import import_module, run_module
 from tfmemlint.interpreter.operations.kept_protos import find_keepers
 from tfmemlint.interpreter.program import Event, Program, ProtoMade, SessionMade
 from tfmemlint.interpreter.pytest_calls import call_fixtures, call_hooks_before, call_set_up
 from tfmemlint.interpreter.settling import Settled
+from tfmemlint.interpreter.state.numbering import OF_CONTAINER
 from tfmemlint.interpreter.uncalled import interpret_uncalled
 from tfmemlint.interpreter.unit import EntrySetup
 from tfmemlint.interpreter.values import Const, Function, Module, ModuleInstance, Ref, Value
 from tfmemlint.interpreter.worker_runs import interpret_workers
 from tfmemlint.knowledge.releases import Target
+from tfmemlint.knowledge.variables import CONTAINER
 from tfmemlint.model.finding import Span, Step
 
 
@@ -107,11 +109,15 @@ def _set_environment(context: Context, run: EntrySetup) -> None:
     for write in run.environment:
         context.emit(replace(write, state=context.here))
         context.state = replace(context.here, env={**context.here.env, write.name: write.value})
+        if write.name == CONTAINER:
+            context.state = replace(context.here, env={**context.here.env, OF_CONTAINER: write.value})
         if write.name == "CUDA_VISIBLE_DEVICES":
             hidden = isinstance(write.value, Const) and write.value.value in ("", "-1")
             context.state = replace(context.here, cuda_visible_devices=write.value, max_gpus=0 if hidden else None)
     if run.arguments is not None:
-        context.state = replace(context.here, env={**context.here.env, COMMAND_LINE: as_value(run.arguments)})
+        nothing = Const(not run.arguments and not run.environment)
+        started: dict[str, Value] = {COMMAND_LINE: as_value(run.arguments), NOTHING_GIVEN: nothing}
+        context.state = replace(context.here, env={**context.here.env, **started})
 
 
 def _run_before(context: Context, run: EntrySetup) -> list[ModuleInstance]:

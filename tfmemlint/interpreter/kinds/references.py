@@ -98,7 +98,7 @@ def item_of_reference(
 
 
 def _word(context: Context, key: Const) -> Value | None:
-    """Return a word of the command line by which a configuration file starts the program, if it is known."""
+    """Return a word of the command line of the run, if it is known."""
     words = words_of(context)
     number = key.value - 1 if isinstance(key.value, int) else -1
     if words is None or not 0 <= number < len(words) or None in words[: number + 1]:

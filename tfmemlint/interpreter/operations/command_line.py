@@ -1,4 +1,6 @@
-"""The command line by which a configuration file starts a program, and what its options are there.
+"""The command line by which a program is started, where that is known, and what its options are then.
+
+It is known where a configuration file starts the program, and of a start without arguments.
 
 It is part of the environment that a program is started in, under a name that no variable has: so it is known of a
 module that was summarized whether it has looked at the command line.
@@ -14,6 +16,8 @@ from tfmemlint.model.records import dataclass
 
 COMMAND_LINE = "sys.argv"
 """The key among the environment variables of a state."""
+NOTHING_GIVEN = "nothing given"
+"""Another such key: whether the program is started without arguments, and without variables."""
 _NO = frozenset({"false", "0", "no", "f", "n"})
 _YES = frozenset({"true", "1", "yes", "t", "y"})
 
@@ -56,9 +60,16 @@ def words_in(value: Value) -> tuple[str | None, ...] | None:
     return tuple(word if isinstance(word, str) else None for word in words)
 
 
+def is_nothing_given(context: Context) -> bool:
+    """True in a run without arguments and variables. What a configuration file gives to a program besides the variables
+    of TensorFlow is not known."""
+    found = context.here.env.get(NOTHING_GIVEN)
+    context.env_read.setdefault(NOTHING_GIVEN, found)
+    return found == Const(True)
+
+
 def given_option(context: Context, option: Option) -> Value | None:
-    """Return what an option is on the command line by which a configuration file starts the program; None where that
-    is not known."""
+    """Return what an option is on the command line of the run; None where that is not known."""
     words = words_of(context)
     return None if words is None else option_of(words, option)
 

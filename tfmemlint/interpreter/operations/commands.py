@@ -45,8 +45,7 @@ def command_arguments(function: Function, context: Context) -> dict[str, Value] 
 
 
 def _given(node: ast.Call, value: Value, context: Context) -> Value:
-    """Return what an option is on the command line by which a configuration file starts the program, if that is
-    known; ``value`` otherwise."""
+    """Return what an option is on the command line of the run, if that is known; ``value`` otherwise."""
     names = [part.value for part in node.args if isinstance(part, ast.Constant) and isinstance(part.value, str)]
     forms = tuple(form for name in names for form in name.split("/")[:1] if form.startswith("-"))
     if not forms:

@@ -6,7 +6,7 @@ import ast
 from dataclasses import replace
 
 from tfmemlint.interpreter.context import Context
-from tfmemlint.interpreter.operations.command_line import words_of
+from tfmemlint.interpreter.operations.command_line import is_nothing_given
 from tfmemlint.interpreter.operations.devices import rank_taken
 from tfmemlint.interpreter.operations.events import event_fields
 from tfmemlint.interpreter.program import Arg, ChildEnv, EnvLost, EnvWrite
@@ -31,8 +31,7 @@ def read_variable(context: Context, name: Value, default: Value | None) -> Value
     found = env_value(context, name)
     if found != UNKNOWN:
         return found
-    if isinstance(default, Const) and words_of(context) is not None and _is_own(context, name):
-        # In a run that is known, nobody has set the program's own variables.
+    if isinstance(default, Const) and is_nothing_given(context) and _is_own(context, name):
         return default
     if default is not None and not isinstance(default, (Const, Amount)):
         return UNKNOWN

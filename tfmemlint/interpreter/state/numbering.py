@@ -13,8 +13,11 @@ from dataclasses import replace
 from tfmemlint.interpreter.state.keys import Guards, Key
 from tfmemlint.interpreter.state.model import Call, Setting, State
 from tfmemlint.interpreter.values import EACH, Const, Device, Devices, Seq, Value
-from tfmemlint.knowledge.variables import CONTAINER, hides_all, shown
+from tfmemlint.knowledge.variables import hides_all, shown
 from tfmemlint.model.records import record
+
+OF_CONTAINER = "GPUs of the container"
+"""The key among the environment variables of a state, a name that none has, of what a container starts with."""
 
 
 @record(frozen=True, slots=True)
@@ -40,8 +43,11 @@ def machine_gpus(state: State) -> tuple[str, ...] | None:
 
 
 def container_gpus(state: State) -> tuple[str, ...] | None:
-    """Return the machine's GPUs that the container of the program has; None if it is in none, or they aren't known."""
-    value = state.env.get(CONTAINER)
+    """Return the machine's GPUs that the container of the program has; None if it is in none, or they aren't known.
+
+    ``NVIDIA_VISIBLE_DEVICES`` is read when a container starts: a program that sets it itself changes nothing.
+    """
+    value = state.env.get(OF_CONTAINER)
     text = value.value if isinstance(value, Const) else None
     named = [part.strip() for part in text.split(",")] if isinstance(text, str) else []
     return tuple(named) if named and all(map(str.isdecimal, named)) else None
