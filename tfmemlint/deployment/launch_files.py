@@ -16,12 +16,10 @@ from tfmemlint.sources.kinds import SETTINGS, kind_of
 from tfmemlint.sources.regular import read_regular
 from tfmemlint.sources.walking import LEFT_OUT, leads_outside
 
-LAUNCH_VARIABLES = (
-    *("TF_FORCE_GPU_ALLOW_GROWTH", "TF_GPU_ALLOCATOR", "CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES"),
-    "device_ids",
-)
+LAUNCH_VARIABLES = ("TF_FORCE_GPU_ALLOW_GROWTH", "TF_GPU_ALLOCATOR", "CUDA_VISIBLE_DEVICES")
 """A launch matters only if it sets one of these variables, names the GPUs of a container, or gives the program an
 option about GPUs."""
+_WORDS = tuple(word.encode() for word in (*LAUNCH_VARIABLES, "NVIDIA_VISIBLE_DEVICES", "device_ids"))
 GPU_OPTION = re.compile(
     rb"(?<![\w-])--?[a-z_-]{0,30}(?:gpu|mem(?:ory)?(?![a-z])|cuda|device|vram|growth|frac)", re.IGNORECASE
 )
@@ -107,7 +105,12 @@ def _is_about_gpus(path: str) -> bool:
         data = read_regular(path, MAX_CONFIGURATION_BYTES)
     except OSError:
         return False
-    return any(name.encode() in data for name in LAUNCH_VARIABLES) or GPU_OPTION.search(data) is not None
+    return is_about_gpus(data)
+
+
+def is_about_gpus(data: bytes) -> bool:
+    """Return True if a configuration file may launch something in a way that matters."""
+    return any(word in data for word in _WORDS) or GPU_OPTION.search(data) is not None
 
 
 def reset_cache() -> None:

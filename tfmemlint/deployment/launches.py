@@ -18,7 +18,7 @@ from tfmemlint.deployment.dockerfile import Docker, read_dockerfile
 from tfmemlint.deployment.dotenv import read_dotenv
 from tfmemlint.deployment.events import write
 from tfmemlint.deployment.gpu_requests import counted
-from tfmemlint.deployment.launch_files import GPU_OPTION, LAUNCH_VARIABLES, MAX_CONFIGURATION_BYTES
+from tfmemlint.deployment.launch_files import GPU_OPTION, LAUNCH_VARIABLES, MAX_CONFIGURATION_BYTES, is_about_gpus
 from tfmemlint.deployment.program_paths import Find, InImage, OnHost
 from tfmemlint.deployment.shell.script import read_shell
 from tfmemlint.deployment.yaml.dialects import launch_directory, may_launch
@@ -99,11 +99,11 @@ def launches_of(paths: Iterable[str]) -> dict[str, tuple[Launch, ...]]:
             continue
         if len(text) <= MAX_CONFIGURATION_BYTES and "\0" not in text:
             texts[path] = text
-    if not any(map(_may_matter, texts.values())):
+    if not any(is_about_gpus(text.encode()) for text in texts.values()):
         return {}
     found: dict[str, list[Launch]] = {}
     for path, text in texts.items():
-        if kind_of(os.path.basename(path)) == SHELL and not _may_matter(text):
+        if kind_of(os.path.basename(path)) == SHELL and not is_about_gpus(text.encode()):
             # It passes nothing about GPUs to the programs that it starts.
             continue
         for launch in _Files(texts).of_file(path, text):
@@ -120,10 +120,6 @@ def text_of(path: str) -> str:
         Unreadable: it can't be read.
     """
     return read_bytes(path).decode("utf-8", "replace").removeprefix("\ufeff").replace("\r\n", "\n")
-
-
-def _may_matter(text: str) -> bool:
-    return any(name in text for name in LAUNCH_VARIABLES) or GPU_OPTION.search(text.encode()) is not None
 
 
 def _values(launch: Launch) -> dict[str, object]:

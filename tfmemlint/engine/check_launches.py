@@ -19,6 +19,7 @@ from tfmemlint.model.intent import Purpose
 if TYPE_CHECKING:
     from tfmemlint.deployment.launches import Launch
     from tfmemlint.interpreter.program import EnvWrite, Program
+    from tfmemlint.interpreter.unit import EntrySetup
     from tfmemlint.rulekit.rule import Rule
 
 
@@ -59,6 +60,12 @@ def findings_at_launches(
                 known.add(place)
                 said.add((finding.code, finding.message))
                 yield _at_launch(finding, launch, path)
+
+
+def as_started(setup: EntrySetup, launch: Launch | None) -> EntrySetup:
+    """Return how a program is run where a configuration file starts it; None for a start without arguments."""
+    environment, arguments = (launch.environment, launch.arguments) if launch is not None else ((), ())
+    return dataclasses.replace(setup, environment=environment, arguments=arguments)
 
 
 _TOLD = re.compile(

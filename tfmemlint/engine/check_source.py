@@ -91,15 +91,14 @@ def find_in_source(
 
 def _as_started(source: Source, program: Program, found: Sequence[Finding], context: RunContext) -> Iterator[Finding]:
     """Yield what is found besides where configuration files start a program, or nothing is given to it."""
-    from tfmemlint.engine.check_launches import findings_at_launches, findings_by_default
+    from tfmemlint.engine.check_launches import as_started, findings_at_launches, findings_by_default
     from tfmemlint.interpreter import analyze
     from tfmemlint.interpreter.unit import EntrySetup
 
     target = context.target_of(source.path)
 
     def analyze_with(launch: Launch | None) -> Program:
-        started = (launch.environment, launch.arguments) if launch is not None else ((), ())
-        result = analyze(source, target, EntrySetup(None, environment=started[0], arguments=started[1]))
+        result = analyze(source, target, as_started(EntrySetup(), launch))
         result.gpu_memory_mib = context.gpu_memory_mib
         return result
 

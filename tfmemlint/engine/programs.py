@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from tfmemlint.engine.cache import digest
-from tfmemlint.engine.check_launches import findings_at_launches, findings_by_default
+from tfmemlint.engine.check_launches import as_started, findings_at_launches, findings_by_default
 from tfmemlint.engine.config_files import content_of, named_config_files
 from tfmemlint.engine.context import RunContext
 from tfmemlint.engine.entry_setup import entry_setup
@@ -57,10 +57,7 @@ def analyze_program(entry: Entry, context: RunContext) -> ProgramResult:
     found = list(run_rules(program, whole_program_rules))
 
     def analyze_with(launch: Launch | None) -> Program:
-        run = setup_of(entry, module, context)
-        started = (launch.environment, launch.arguments) if launch is not None else ((), ())
-        run = dataclasses.replace(run, environment=started[0], arguments=started[1])
-        result = analyze(module, target, run)
+        result = analyze(module, target, as_started(setup_of(entry, module, context), launch))
         result.gpu_memory_mib = context.gpu_memory_mib
         return result
 

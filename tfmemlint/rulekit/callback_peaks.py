@@ -7,8 +7,9 @@ from collections.abc import Collection, Iterator, Mapping
 
 from tfmemlint.facts.syntax import dotted
 from tfmemlint.model.records import dataclass
+from tfmemlint.rulekit.told_devices import TELLING
 
-_TELLING = frozenset({"print", "info", "warning", "log", "write", "writerow"})
+_TELLING = TELLING - {"append", "format"}
 _RUNS = ("train", "test", "predict")
 _MOST_STEPS = 3
 """Times that what holds the peak is looked for: a local name, an attribute, a method that returns it."""

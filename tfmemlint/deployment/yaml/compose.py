@@ -27,11 +27,14 @@ def read(file: YamlFile, node: Node) -> None:
 def _service(file: YamlFile, name: str, key: Node, service: Node, scope: tuple[int, ...]) -> None:
     environment = get(service, "environment")
     settings = file.mapping(environment, scope, booleans=True) + file.listed(environment, scope)
-    file.out.settings += settings[:]
+    file.out.settings += settings
     gpus = _gpus(file, service, scope)
-    if gpus is not None and gpus.named:
-        # The container runtime is told so, whatever the variable is elsewhere.
-        settings.append(VariableSetting(CONTAINER, gpus.named, gpus.span, gpus.span, gpus.span, MAPPING, scope=scope))
+    # The container runtime is told so, whatever the variable is elsewhere.
+    chosen = (
+        [VariableSetting(CONTAINER, gpus.named, gpus.span, gpus.span, gpus.span, MAPPING, scope=scope)]
+        if gpus is not None and gpus.named
+        else []
+    )
     files = get(service, "env_file")
     paths = (
         [scalar(files)]
@@ -47,7 +50,7 @@ def _service(file: YamlFile, name: str, key: Node, service: Node, scope: tuple[i
         Service(
             name,
             file.span(key),
-            tuple(settings),
+            (*settings, *chosen),
             tuple(path for path in paths if path),
             context,
             known(get(build, "dockerfile")) or "",

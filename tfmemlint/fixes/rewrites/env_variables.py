@@ -9,7 +9,7 @@ import libcst as cst
 from libcst import matchers
 
 from tfmemlint.fixes.call_context import own_statement, set_applicability
-from tfmemlint.fixes.rewrites.constants import assigned_once, device_literal
+from tfmemlint.fixes.rewrites.constants import device_literal
 from tfmemlint.fixes.rewrites.written_pairs import only_string, value_beside
 from tfmemlint.fixes.text_editor import TextEditor, WrittenItem
 from tfmemlint.fixes.unused_imports import drop_imports
@@ -123,9 +123,8 @@ def set_value(editor: Editor, finding: Finding) -> None:
         editor.unsafe(f"Set it to {meant!r}")
         return
     variable = str(details.get("variable"))
-    old: cst.BaseExpression | None = _in_table(editor, value, variable, details["value"])
-    if old is None and not isinstance(value, (cst.SimpleString, WrittenItem)):
-        old = value_beside(editor, variable, details["value"])
+    written = isinstance(value, (cst.SimpleString, WrittenItem))
+    old = None if written else value_beside(editor, variable, details["value"])
     if old is None:
         old = literal(editor, given, details["value"])
     write_string(editor, old, meant if isinstance(old, (cst.SimpleString, WrittenItem)) else editor.quoted(meant))
@@ -134,34 +133,6 @@ def set_value(editor: Editor, finding: Finding) -> None:
         editor.safe(message)
     else:
         editor.unsafe(message)
-
-
-def _in_table(editor: Editor, value: cst.CSTNode, variable: str, text: object) -> cst.SimpleString | None:
-    """Return the string ``text`` that a loop over a table of variables gives to ``value``: ``for name, value in
-    ENV.items()``; None if it is another string, or from elsewhere."""
-    loop = editor.nearest(value, cst.For) if isinstance(value, cst.Name) else None
-    if loop is None or not isinstance(value, cst.Name):
-        return None
-    second = matchers.Element(matchers.Name(value.value))
-    if not matchers.matches(loop.target, matchers.Tuple([matchers.Element(), second])):
-        return None
-    table: cst.BaseExpression | None = loop.iter
-    if isinstance(table, cst.Call) and isinstance(table.func, cst.Attribute) and table.func.attr.value == "items":
-        table = table.func.value
-    if isinstance(table, cst.Name):
-        table = assigned_once(editor, table.value)
-    pairs: list[tuple[cst.BaseExpression, cst.BaseExpression]] = []
-    if isinstance(table, cst.Dict):
-        pairs = [(each.key, each.value) for each in table.elements if isinstance(each, cst.DictElement)]
-    elif isinstance(table, (cst.List, cst.Tuple)):
-        rows = [each.value for each in table.elements if isinstance(each.value, (cst.Tuple, cst.List))]
-        pairs = [(row.elements[0].value, row.elements[1].value) for row in rows if len(row.elements) == 2]
-    for key, held in pairs:
-        if not isinstance(key, cst.SimpleString) or not isinstance(held, cst.SimpleString):
-            continue
-        if (key.evaluated_value, held.evaluated_value) == (variable, text):
-            return held
-    return None
 
 
 def _set_one_of(editor: Editor, finding: Finding) -> None:

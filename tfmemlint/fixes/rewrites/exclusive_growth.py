@@ -32,18 +32,19 @@ def exclude(editor: Editor, finding: Finding, growth: cst.Call) -> None:
     Raises:
         Withheld: the limit is not set by a plain ``if`` beside the growth.
     """
-    limit = finding.anchors.get("limit")
-    if limit is None:
+    place = finding.anchors.get("limit")
+    if place is None:
         raise Withheld(WHY_NOT)
-    block, growing, limiting = _beside(editor, growth, editor.call_at(limit, "set_logical_device_configuration"))
+    limit = editor.call_at(place, "set_logical_device_configuration")
+    block, growing, limiting = _beside(editor, growth, limit)
     first, second = block.index(growing), block.index(limiting)
-    condition = _condition(editor, limiting, editor.call_at(limit, "set_logical_device_configuration"))
+    condition = _condition(editor, limiting, limit)
     asked = {part.value for part in walk(condition.test) if isinstance(part, cst.Name)}
     if _operands(editor, condition.test) & _operands(editor, growth):
         # Growth is wanted where the limit is set.
         raise Withheld(WHY_NOT)
     between = block[min(first, second) : max(first, second) + 1]
-    if _only_grows(growing, growth) is None or any(_binds(each, asked) for each in between if each is not condition):
+    if not _only_grows(growing, growth) or any(_binds(each, asked) for each in between if each is not condition):
         raise Withheld(WHY_NOT)
     if first == second + 1:
         _join(editor, condition, growing)
@@ -75,22 +76,23 @@ def _condition(editor: Editor, statement: Statement, limit: cst.Call) -> cst.If:
     for around in editor.ancestors(limit):
         if around is statement:
             break
-        if isinstance(around, cst.BaseCompoundStatement) and not isinstance(around, _THROUGH):
+        at_times = isinstance(around, (cst.ExceptHandler, cst.Else, cst.Finally))
+        if at_times or (isinstance(around, cst.BaseCompoundStatement) and not isinstance(around, _THROUGH)):
             raise Withheld(WHY_NOT)
     return statement
 
 
-def _only_grows(statement: cst.CSTNode, growth: cst.Call) -> cst.CSTNode | None:
-    """Return a statement if it does nothing but set growth: the call, in a loop, under a condition, or both."""
+def _only_grows(statement: cst.CSTNode, growth: cst.Call) -> bool:
+    """True if a statement does nothing but set growth: the call, in a loop, under a condition, or both."""
     match statement:
         case cst.SimpleStatementLine(body=[cst.Expr(value=value)]):
-            return statement if value is growth else None
+            return value is growth
         case cst.For(body=cst.IndentedBlock(body=[inner]), orelse=None):
             return _only_grows(inner, growth)
         case cst.If(body=cst.IndentedBlock(body=[inner]), orelse=None):
             return _only_grows(inner, growth)
         case _:
-            return None
+            return False
 
 
 def _operands(editor: Editor, node: cst.CSTNode) -> set[str]:
@@ -101,7 +103,7 @@ def _operands(editor: Editor, node: cst.CSTNode) -> set[str]:
 
 
 def _binds(statement: cst.CSTNode, names: set[str]) -> bool:
-    """True if a statement assigns one of these names, or calls a method of one."""
+    """True if a statement assigns one of these names, or an attribute or item of one."""
     for part in walk(statement):
         targets: Sequence[cst.CSTNode] = ()
         if isinstance(part, cst.Assign):

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import libcst as cst
-from libcst import matchers
 
 from tfmemlint.fixes.concrete_tree import walk
 
@@ -19,13 +18,15 @@ if TYPE_CHECKING:
 
 
 def value_beside(editor: Editor, variable: str, text: object = None) -> cst.BaseExpression | None:
-    """Return the only literal that a file has beside the name of a variable, if its text is ``text``, or if ``text`` is
-    None and it is no string; None if there is none, or there are several."""
-    found = [value for value in _beside(editor.module, variable) if _text_of(value) is not None]
-    if len(found) != 1:
-        return None
-    fits = not isinstance(found[0], cst.SimpleString) if text is None else _text_of(found[0]) == str(text)
-    return found[0] if fits else None
+    """Return the only literal beside the name of a variable that has a text, or that is no string if ``text`` is None;
+    None if there is none, or there are several."""
+    found = [
+        value
+        for value in _beside(editor.module, variable)
+        if (known := _text_of(value)) is not None
+        and (known == str(text) if text is not None else not isinstance(value, cst.SimpleString))
+    ]
+    return found[0] if len(found) == 1 else None
 
 
 def only_string(editor: Editor, text: str) -> cst.SimpleString | None:
@@ -41,21 +42,21 @@ def _beside(module: cst.Module, variable: str) -> Iterator[cst.BaseExpression]:
         match part:
             case cst.DictElement(key=cst.SimpleString() as key, value=value) if key.evaluated_value == variable:
                 yield value
-            case cst.Tuple(elements=[cst.Element(value=cst.SimpleString() as key), cst.Element(value=value)]) if (
-                key.evaluated_value == variable
-            ):
-                yield value
-            case cst.List(elements=[cst.Element(value=cst.SimpleString() as key), cst.Element(value=value)]) if (
-                key.evaluated_value == variable
-            ):
-                yield value
+            case cst.Tuple() | cst.List() if _first_of_two(part) == variable:
+                yield part.elements[1].value
             case cst.Arg(keyword=cst.Name(value=name), value=value) if name == variable:
                 yield value
-            case cst.Assign(targets=[cst.AssignTarget(target=cst.Subscript() as target)], value=value):
-                if matchers.findall(target.slice[0], matchers.SimpleString()) and _key_of(target) == variable:
-                    yield value
+            case cst.Assign(targets=[cst.AssignTarget(target=cst.Subscript() as target)], value=value) if (
+                _key_of(target) == variable
+            ):
+                yield value
             case _:
                 pass
+
+
+def _first_of_two(listed: cst.Tuple | cst.List) -> object:
+    first = listed.elements[0].value if len(listed.elements) == 2 else None
+    return first.evaluated_value if isinstance(first, cst.SimpleString) else None
 
 
 def _key_of(target: cst.Subscript) -> object:

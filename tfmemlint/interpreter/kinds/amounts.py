@@ -165,7 +165,7 @@ def _default(keywords: dict[str, Value]) -> Value:
     read = (
         isinstance(default, Const) and isinstance(default.value, str) and keywords.get("type", Ref("str")) not in _PLAIN
     )
-    if "required" in keywords or read:
+    if read or keywords.get("required", Const(False)) != Const(False):
         return UNKNOWN
     action = keywords.get("action")
     switch = action in (Const("store_true"), Const("store_false"))
