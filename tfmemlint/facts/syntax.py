@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 _TALK = frozenset(
     {
@@ -147,6 +148,24 @@ _LAST_OF_EXITS = frozenset(name.rpartition(".")[2] for name in _EXITS)
 def is_exit(name: str) -> bool:
     """Return True if a call of this name ends the program, or the test."""
     return name in _EXITS
+
+
+AnyFunction = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def function_around(tree: ast.AST, row: int) -> AnyFunction | None:
+    """Return the innermost function around a row; None for the module itself."""
+    found: AnyFunction | None = None
+    for node in _functions(tree):
+        if node.lineno <= row <= (node.end_lineno or 0):
+            found = node  # Outer functions come first.
+    return found
+
+
+@lru_cache(maxsize=4)
+def _functions(tree: ast.AST) -> list[AnyFunction]:
+    """Return the functions of a module, outer ones first."""
+    return [node for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))]
 
 
 def assigned_names(body: Sequence[ast.AST], *, expressions: bool = True) -> set[str]:

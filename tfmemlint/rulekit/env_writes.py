@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from tfmemlint.facts.reads import mentions_as_read, reads, rows_of_programs_started, starts_others
+from tfmemlint.facts.syntax import function_around
 from tfmemlint.interpreter.program import Call, End, EnvWrite, RuntimeStart
 from tfmemlint.interpreter.state import Tri
 from tfmemlint.interpreter.values import UNKNOWN, Const
@@ -91,7 +92,7 @@ def is_for_the_next_program(program: Program, write: EnvWrite) -> bool:
     if not started:
         return False
     row = place_of(write).row
-    scope = _function_around(program.tree, row)
+    scope = function_around(program.tree, row)
     rows = [row_of for row_of, function in started if row_of >= row and function is scope]
     if not rows:
         return False
@@ -104,22 +105,7 @@ def is_for_the_next_program(program: Program, write: EnvWrite) -> bool:
 @lru_cache(maxsize=1)
 def _programs_started(tree: ast.Module, text: str) -> list[tuple[int, ast.AST | None]]:
     """Return the rows in which a module starts other programs, each with the function that it is in."""
-    return [(row, _function_around(tree, row)) for row in rows_of_programs_started(tree, text)]
-
-
-def _function_around(tree: ast.Module, row: int) -> ast.AST | None:
-    """Return the innermost function around a row; None for the module itself."""
-    found: ast.AST | None = None
-    for node in _functions(tree):
-        if node.lineno <= row <= (node.end_lineno or 0):
-            found = node  # Outer functions come first.
-    return found
-
-
-@lru_cache(maxsize=1)
-def _functions(tree: ast.Module) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
-    """Return the functions of a module, outer ones first."""
-    return [node for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))]
+    return [(row, function_around(tree, row)) for row in rows_of_programs_started(tree, text)]
 
 
 def others_of(program: Program, name: str, but: EnvWrite) -> list[EnvWrite]:

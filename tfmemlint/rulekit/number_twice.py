@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tfmemlint.facts.syntax import last_word
+from tfmemlint.facts.syntax import function_around, last_word
 from tfmemlint.interpreter.program import Call, EnvWrite
 from tfmemlint.interpreter.state import Tri
 from tfmemlint.interpreter.values import Const
@@ -136,15 +136,13 @@ def _number_of_kept(tree: ast.AST, kept: ast.expr) -> ast.expr | None:
 
 def _is_asked_elsewhere(tree: ast.AST, used: ast.expr, write: EnvWrite | Call) -> bool:
     """True if another function than that which leaves one GPU returns a name that a call is given as that of a GPU."""
-    functions = [node for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))]
-    around = [node for node in functions if node.lineno <= used.lineno <= (node.end_lineno or 0)]
-    if not around or around[-1].lineno <= write.span.row <= (around[-1].end_lineno or 0):
+    around = function_around(tree, used.lineno)
+    if around is None or around is function_around(tree, write.span.row):
         return False
-    name = around[-1].name
     return any(
         isinstance(node, ast.Call)
         and last_word(node.func) in NAMING_A_GPU
-        and any(last_word(part.func if isinstance(part, ast.Call) else part) == name for part in node.args[:1])
+        and any(last_word(part.func if isinstance(part, ast.Call) else part) == around.name for part in node.args[:1])
         for node in ast.walk(tree)
     )
 

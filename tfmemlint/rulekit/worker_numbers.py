@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from tfmemlint.facts.syntax import assigned_names
+from tfmemlint.facts.syntax import assigned_names, function_around
 
 if TYPE_CHECKING:
     from tfmemlint.interpreter.program import Event, Program
@@ -44,13 +44,8 @@ def _items(node: ast.expr) -> list[ast.expr]:
 
 def _takes(tree: ast.AST | None, row: int, name: str) -> bool:
     """Return True if the function around a row has a parameter of this name, and binds it to nothing else."""
-    around = [
-        node
-        for node in (ast.walk(tree) if tree is not None else ())
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.lineno <= row <= (node.end_lineno or row)
-    ]
-    if not around:
+    inner = function_around(tree, row) if tree is not None else None
+    if inner is None:
         return False
-    inner = max(around, key=lambda node: node.lineno)
     names = [arg.arg for arg in (*inner.args.posonlyargs, *inner.args.args, *inner.args.kwonlyargs)]
     return name in names and name not in assigned_names(inner.body)
