@@ -146,6 +146,26 @@ def test_every_import_that_python_sees_is_found(code: str) -> None:
 _LEFT_OUT = {"site-packages", "test", "tests"}
 
 
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        ('for n in ("p.a", "p.b"):\n    import_module(n)\n', [(0, "p.a", ()), (0, "p.b", ())]),
+        ('N = ["a", "b"]\nimport_module("p." + n)\n', [(0, "p", ()), (0, "p", ("a",)), (0, "p", ("b",))]),
+        ('N = ["a"]\nimport_module(f"p.{n}")\n', [(0, "p", ()), (0, "p", ("a",))]),
+        ('N = ["a"]\nimport_module("p.%s" % n)\n', [(0, "p", ()), (0, "p", ("a",))]),
+        ('N = ["a"]\nimport_module("p.{}".format(n))\n', [(0, "p", ()), (0, "p", ("a",))]),
+        ('N = ["a"]\nimport_module("." + n, __package__)\n', [(1, "", ("a",))]),
+        ('N = ["a"]\nimport_module(f"..{n}", __package__)\n', [(2, "", ("a",))]),
+        ('N = [".a"]\nimport_module(n, __package__)\n', [(1, "a", ())]),
+        # Nothing is computed here: a text is a text.
+        ('N = ["p.a"]\nimport_module("json")\n', [(0, "json", ())]),
+        ('N = ["p.a", "b"]\nimport os\n', [(0, "os", ())]),
+    ],
+)
+def test_names_of_modules_in_texts_count_where_an_import_is_computed(code: str, expected: list[object]) -> None:
+    assert found(code) == expected
+
+
 def test_no_import_of_the_standard_library_is_missed() -> None:
     files = sorted(Path(os.__file__).parent.rglob("*.py"))
     read = 0

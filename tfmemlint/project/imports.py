@@ -31,11 +31,14 @@ _called = re.compile(
 
 _computed = re.compile(rb"\s*\(\s*(?:name\s*=\s*)?[fFrRuU]?[\"']([\w\x80-\xff]+(?:\.[\w\x80-\xff]+)*)\.").match
 """A name that is computed, but begins with the name of a package."""
-_by_value = re.compile(rb"(?:import_module|__import__)\s*\(\s*(?:name\s*=\s*)?(?:[A-Za-z_]|[fF][\"'])").search
+_by_value = re.compile(
+    rb"(?:import_module|__import__)\s*\(\s*(?:name\s*=\s*)?(?:[A-Za-z_]|[fF][\"']|[\"'][\w.{}%]{0,200}[\"']\s*(?:[+%]|\.f))"
+).search
 """Finds an import by a name that is computed, or kept somewhere."""
 _package = re.compile(
     rb"(?:import_module|__import__)\s*\(\s*(?:name\s*=\s*)?[fF]?[\"'](%b(?:\.%b)*)\." % (_NAME, _NAME)
 ).finditer
+_relative = re.compile(rb"import_module\s*\(\s*(?:name\s*=\s*)?[fF]?[\"'](\.{1,3})(?:[\"'{%])").finditer
 _texts = re.compile(rb"[\"'](\.{0,3}[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)[\"']").finditer
 _dotted_word = re.compile(rb"(?<![\w.])[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+").finditer
 _MOST_NAMES = 400
@@ -108,8 +111,8 @@ def named_modules(text: bytes) -> Iterator[Imported]:
 
 def _in_texts(data: bytes) -> Iterator[Imported]:
     """Yield an import of each module that a text of the file may name; of a plain name, in a package that is named
-    where the module is imported (``import_module(f"plugins.{name}")``)."""
-    packages = {_text(match[1]) for match in _package(data)}
+    where the module is imported (``import_module(f"plugins.{name}")``, ``import_module("." + name, __package__)``)."""
+    packages = {(0, _text(match[1])) for match in _package(data)} | {(len(match[1]), "") for match in _relative(data)}
     for match in islice(_texts(data), _MOST_NAMES):
         name = _text(match[1])
         module = name.lstrip(".")
@@ -117,7 +120,7 @@ def _in_texts(data: bytes) -> Iterator[Imported]:
         if level or "." in module:
             yield Imported(level, module, ())
         else:
-            yield from (Imported(0, package, (module,)) for package in packages)
+            yield from (Imported(above, package, (module,)) for above, package in packages)
 
 
 @lru_cache(maxsize=8192)

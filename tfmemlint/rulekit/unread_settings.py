@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 KIND = "setting"
 """The kind of a finding about such a setting."""
-_INTENTS = (
-    re.compile(r"(?i)gro(?:w|wth)(?![a-z])"),
+_GROWTH = re.compile(r"(?i)gro(?:w|wth)(?![a-z])")
+_AMOUNTS = (
     re.compile(r"(?i)(?:mem(?:ory)?|gpu|vram)[-_]?(?:frac(?:tion)?|share|percent|ratio)(?![a-z])"),
     re.compile(
         r"(?i)(?:mem(?:ory)?|vram|gpu)[-_]?(?:limit|max|cap)|(?:limit|max)[-_]?(?:gpu[-_]?)?(?:mem(?:ory)?|vram)"
@@ -50,6 +50,7 @@ class UnreadSetting:
     row: int
 
 
+_PART = re.compile(r"[a-z]+")
 _WORD = re.compile(r"\w+")
 _NUMBER = re.compile(r" @\d+\Z")
 """The end of a condition that tells it from others of the same text."""
@@ -67,10 +68,9 @@ def unread_settings(program: Program) -> Iterator[UnreadSetting]:
             continue
         for test, outcome in call.guards:
             asked = _asked(test) if outcome else ""
-            intent = _intent(asked)
-            if not asked or intent is None or asked in keys:
+            if not asked or asked in keys:
                 continue
-            near = [key for key in keys if _intent(key) is intent and not _is_named(program, key)]
+            near = [key for key in keys if _are_alike(key, asked) and not _is_named(program, key)]
             place = _place(program, call.path, asked)
             if len(near) == 1 and place is not None and (call.path, place) not in seen:
                 seen.add((call.path, place))
@@ -82,7 +82,7 @@ def _keys(setting: Setting) -> Iterator[tuple[str, int]]:
     """Yield the names in a file, with their rows, that have a value which turns something on."""
     if isinstance(setting.value, dict):
         for key, inner in setting.value.items():
-            if not isinstance(inner.value, (dict, tuple)) and inner.value not in (False, None, 0, "", "false", "no"):
+            if _turns_on(str(key), inner.value):
                 yield str(key), inner.row
             yield from _keys(inner)
     elif isinstance(setting.value, tuple):
@@ -90,8 +90,19 @@ def _keys(setting: Setting) -> Iterator[tuple[str, int]]:
             yield from _keys(inner)
 
 
-def _intent(name: str) -> re.Pattern[str] | None:
-    return next((intent for intent in _INTENTS if intent.search(name)), None)
+def _turns_on(key: str, value: object) -> bool:
+    """True if a value asks for something: of growth, a yes, and no rate; of all else, no number 0 and no no."""
+    if _GROWTH.search(key):
+        return value is True or (isinstance(value, str) and value.lower() in ("true", "yes", "on"))
+    return not isinstance(value, (dict, tuple)) and value not in (False, None, 0, "", "false", "no")
+
+
+def _are_alike(key: str, asked: str) -> bool:
+    """True if two names are about one intent: growth; or the same amount, with the words of the other, or more."""
+    if _GROWTH.search(key) and _GROWTH.search(asked):
+        return True
+    words, others = (set(_PART.findall(name.lower())) for name in (key, asked))
+    return any(each.search(key) and each.search(asked) for each in _AMOUNTS) and (words <= others or others <= words)
 
 
 def _asked(test: str) -> str:

@@ -2,7 +2,8 @@
 
 For each operation and type that is new to it, the pass searches all registered kernels, and the thread remembers the
 answer: a forked program has the answers of the thread that forked it. Measured on TensorFlow 2.21: a search takes
-1.7 ms; a program that makes one constant needs three of them, and the smallest training some twenty.
+1.7 ms; a program that makes one constant needs three of them, and the smallest training some twenty. The functions are
+none of TensorFlow's interface; they were called on 2.12, 2.15, 2.18, 2.20 and 2.21.
 """
 
 from __future__ import annotations
