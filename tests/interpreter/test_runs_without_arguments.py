@@ -80,6 +80,7 @@ def test_nothing_is_wrong_without_arguments(code: str) -> None:
         "limit = parse().total * 0.5",
         "limit = (16384 if len(sys.argv) > 1 else 16) // 2",
         "words = sys.argv[1:] or ['16']\nlimit = int(words[0]) // 2",
+        "from sys import argv\nlimit = (16384 if len(argv) > 1 else 16) // 2",
         "limit = float(os.environ.get('TOTAL', '16')) * 0.5",
         'gpu = yaml.safe_load(open("settings.yaml"))["gpu"]\nlimit = gpu["total"] * gpu["part"]',
         'path = sys.argv[1] if len(sys.argv) > 1 else "settings.yaml"\n'

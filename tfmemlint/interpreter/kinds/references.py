@@ -10,7 +10,7 @@ from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.operations.amounts import FLAGS
 from tfmemlint.interpreter.operations.call_effects import call_result
 from tfmemlint.interpreter.operations.callbacks import OF_PROCESSES
-from tfmemlint.interpreter.operations.command_line import as_value, words_of
+from tfmemlint.interpreter.operations.command_line import known_argv
 from tfmemlint.interpreter.operations.contents import forget_contents, mark_escaped
 from tfmemlint.interpreter.operations.devices import report_lookup
 from tfmemlint.interpreter.operations.environment import read_variable, replace_environment
@@ -21,7 +21,7 @@ from tfmemlint.interpreter.operations.run_configs import WITHOUT_SESSION_CONFIG
 from tfmemlint.interpreter.operations.unknown_calls import call_not_followed
 from tfmemlint.interpreter.program import Arg
 from tfmemlint.interpreter.registry import Invocation, attribute_of, calls, item_of, stores_in
-from tfmemlint.interpreter.values import UNKNOWN, Amount, Const, Made, Proto, Ref, Seq, Value
+from tfmemlint.interpreter.values import UNKNOWN, Amount, Const, Made, Proto, Ref, Value
 from tfmemlint.knowledge.functions import SESSIONS, TENSORFLOW_FLAGS
 from tfmemlint.knowledge.units import BYTES
 
@@ -61,8 +61,8 @@ def attribute_of_reference(context: Context, base: Ref, name: str, node: ast.AST
         return Const(False)
     if base.name in _FLAG_VALUES and (FLAGS, name) in context.heap and name not in context.attributes_set:
         return context.heap[FLAGS, name]
-    if base.name == "sys" and name == "argv" and (words := words_of(context)) is not None:
-        return Seq((UNKNOWN, *as_value(words).items))
+    if base.name == "sys" and name == "argv" and (words := known_argv(context)) is not None:
+        return words
     if base.name.endswith("().extended"):
         report_missing(context, base, name, node)
     return Ref(canonical(f"{base.name}.{name}"))
@@ -84,7 +84,7 @@ def item_of_reference(
     if base.name == "os.environ":
         return read_variable(context, key, None)
     if base.name == "sys.argv" and isinstance(key, Const):
-        return _word(context, key) or Amount("str", source="the command line")
+        return Amount("str", source="the command line")
     if not isinstance(key, Const) or not isinstance(key.value, str):
         return UNKNOWN
     if base.name == "sys.modules":
@@ -95,15 +95,6 @@ def item_of_reference(
             report_use(context, node, found.name, origin="getattr")
         return found
     return UNKNOWN
-
-
-def _word(context: Context, key: Const) -> Value | None:
-    """Return a word of the command line of the run, if it is known."""
-    words = words_of(context)
-    number = key.value - 1 if isinstance(key.value, int) else -1
-    if words is None or not 0 <= number < len(words) or None in words[: number + 1]:
-        return None
-    return Const(words[number])
 
 
 @item_of(Made)

@@ -7,6 +7,7 @@ import ast
 from tfmemlint.facts.names import canonical, is_tensorflow
 from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.operations.bindings import bind
+from tfmemlint.interpreter.operations.command_line import known_argv
 from tfmemlint.interpreter.operations.events import name_event_fields, report_use
 from tfmemlint.interpreter.operations.imports import import_module
 from tfmemlint.interpreter.operations.module_names import ask_module_getattr, named_in_module
@@ -73,7 +74,8 @@ def _take_third_party(context: Context, written: str, alias: ast.alias, node: as
     elif not node.level:
         third_party_import(context, name, node)
         _report_backend(context, written, alias)
-    bind(context, alias.asname or alias.name, Const(False) if name in _TYPING_ONLY else Ref(name))
+    known = known_argv(context) if name == "sys.argv" else None
+    bind(context, alias.asname or alias.name, known or (Const(False) if name in _TYPING_ONLY else Ref(name)))
 
 
 def _report_backend(context: Context, name: str, node: ast.alias) -> None:

@@ -52,6 +52,12 @@ def words_of(context: Context) -> tuple[str | None, ...] | None:
     return tuple(item.value if isinstance(item, Const) else None for item in found.items)
 
 
+def known_argv(context: Context) -> Seq | None:
+    """Return ``sys.argv`` in a run whose command line is known, its first item aside."""
+    words = words_of(context)
+    return None if words is None else Seq((UNKNOWN, *as_value(words).items))
+
+
 def words_in(value: Value) -> tuple[str | None, ...] | None:
     """Return the words that a list has, None in place of one that is not known; None for what is no such list."""
     if not isinstance(value, Seq):
