@@ -23,10 +23,10 @@ def properties() -> ModuleType:
     return module
 
 
-SLOW = ["legacy", "articles", "TFM1*", "TFM2*", "TFM3*", "TFM4*", "TFM5*"]
+SLOW = ["legacy", "articles", "TFM1*", "TFM2*", "TFM3*", "TFM4*", "TFM5*", "TFM6*"]
 
 
-@pytest.mark.parametrize("kind", [*(pytest.param(kind, marks=pytest.mark.slow) for kind in SLOW), "TFM6*"])
+@pytest.mark.parametrize("kind", [*(pytest.param(kind, marks=pytest.mark.slow) for kind in SLOW), "TFM60[1-3]"])
 def test_nothing_is_lost_in_the_fixtures(kind: str, properties: ModuleType, tmp_path: Path) -> None:
     for folder in FIXTURES.glob(kind):
         shutil.copytree(folder, tmp_path / folder.name)

@@ -53,6 +53,7 @@ def reports(tree: Path) -> list[str]:
     return SHARES
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("output_format", [name for name in FORMATS if name != "corrections"])
 def test_every_format_is_that_of_one_run(
     merged: Path, output_format: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch

@@ -72,6 +72,7 @@ def test_a_program_gives_the_findings_that_are_expected(fixture: ProgramFixture)
     _holds(fixture)
 
 
+@pytest.mark.slow
 @each
 def test_what_a_file_is_told_does_not_depend_on_which_files_are_named(fixture: ProgramFixture) -> None:
     _holds(fixture)  # what is known to be wrong is wrong as a whole

@@ -121,6 +121,7 @@ def test_a_module_of_twenty_thousand_lines(check: Check) -> None:
     assert run.findings == []
 
 
+@pytest.mark.slow
 def test_a_module_of_twenty_thousand_lines_that_do_something(check: Check) -> None:
     rows = "".join(f"step_{number} = tf.constant({number})\n" for number in range(20_000))
     run = check({"main.py": f"{TF}import made\n{GROW}", "made.py": TF + rows}, references=LARGE)

@@ -91,6 +91,7 @@ def plant_tree(top: Path) -> None:
         write(top, **{f"{name}__main": COMPUTED, f"{name}__growth": GROWTH, f"{name}__plugin": PLUGIN})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [1, 3, 7])
 def test_all_shares_together_are_the_run(tree: Path, capsys: pytest.CaptureFixture[str], count: int) -> None:
     whole = report(capsys, ".")
@@ -115,6 +116,7 @@ def test_a_share_of_a_part_reports_modules_outside_of_it_once(tree: Path, capsys
     assert sorted(found for share in shares for found in share) == sorted(whole)
 
 
+@pytest.mark.slow
 def test_a_share_is_the_same_in_all_ways(tree: Path, capsys: pytest.CaptureFixture[str]) -> None:
     first = report(capsys, "--shard", "1/2", ".")
     entries = sorted(str(path.relative_to(tree)) for path in tree.iterdir())

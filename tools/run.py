@@ -35,7 +35,7 @@ QUICK = ["-m", "not slow"]
 LEFT_OUT = """\
 left out, as it takes minutes: all fixtures and random programs on the real TensorFlow (one fixture of each rule was
   run), the simulated driver's allocator, trainings, other Pythons, packages, pre-commit, the language server, the MCP
-  server, the site, clusters, thousands of files. `test --all` runs everything"""
+  server, the site, clusters, thousands of files, what long texts cost. `test --all` runs everything"""
 
 ONE_RULE = [
     "tests/test_fixtures.py",

@@ -114,6 +114,7 @@ LARGE_CHARACTERS = 20_000
 """Texts beyond this cost enough for a quarter of them to show that the cost is out of proportion, if it is by much."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize(
     "text",

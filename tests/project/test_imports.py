@@ -189,6 +189,7 @@ def test_no_text_is_too_odd(parts: list[str]) -> None:
         assert isinstance(one, Imported)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [

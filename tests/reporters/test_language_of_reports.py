@@ -32,6 +32,7 @@ def in_english(text: str) -> bool:
     return SENTENCE.search(NAMES.sub("", MESSAGE.sub("", text))) is not None
 
 
+@pytest.mark.slow
 def test_no_sentence_of_a_plan_is_untranslated(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     known = of_reports("zh_CN")
     seen: set[str] = set()

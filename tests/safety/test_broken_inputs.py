@@ -77,6 +77,7 @@ def test_an_input_that_once_failed_does_not_fail_again(path: Path) -> None:
     assert fuzz.problem_of(path.name.partition("-")[2], path.read_bytes()) == ""
 
 
+@pytest.mark.slow
 def test_a_condition_that_python_cannot_write_again() -> None:
     chain = ".part" * 900
     text = f"import tensorflow as tf\n\nx = tf.constant(1)\nif tf{chain}:\n    tf.Session()\n"

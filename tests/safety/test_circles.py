@@ -47,6 +47,7 @@ def test_a_circle_that_is_too_large_is_named(
     assert (expected in said) is not followed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [*range(10, 20), 30, 60])
 def test_a_circle_is_followed_however_many_modules_it_has(
     count: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

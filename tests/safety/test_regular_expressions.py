@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.processor_time import assert_linear
 from tests.safety.patterns import Use, attacks, uses
 
@@ -25,12 +27,14 @@ def slow_text(use: Use) -> str:
     return ""
 
 
+@pytest.mark.slow
 def test_no_regular_expression_takes_the_square_of_a_texts_length() -> None:
     tried = [use for use in uses() if use.name not in NOT_FOR_LONG_TEXTS]
     assert len(tried) > 300
     assert [words for words in map(slow_text, tried) if words] == []
 
 
+@pytest.mark.slow
 def test_what_takes_the_square_is_noticed() -> None:
     import re
 

@@ -99,6 +99,7 @@ def test_no_file_of_a_tree_is_opened_by_another_door() -> None:
     assert found == [], "use tfmemlint.sources.regular.read_regular"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("function", ["loads", "read_string", "read_file"])
 def test_no_table_is_parsed_by_another_door(function: str) -> None:
     """`tomllib` and `configparser` take any time and memory; `sources.config_files.tables` bounds both."""

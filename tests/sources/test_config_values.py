@@ -184,6 +184,7 @@ def test_json_is_read_as_python_reads_it(value: Any, indent: int | None) -> None
     assert plain(read_values(JSON, json.dumps(value, indent=indent))) == tuples(value)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", LONG)
 def test_what_is_long_takes_no_long_time(kind: str) -> None:
     language, attack = LONG[kind]

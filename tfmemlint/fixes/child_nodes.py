@@ -16,13 +16,20 @@ def child_nodes(node: cst.CSTNode) -> list[cst.CSTNode]:
     found: list[cst.CSTNode] = []
     for name in _fields(type(node)):
         value = getattr(node, name)
-        if isinstance(value, cst.CSTNode):
-            found.append(value)
-        elif isinstance(value, (list, tuple)):
+        kind = type(value)
+        if kind is list or kind is tuple:
             found.extend(value)
+        elif _is_node(kind):
+            found.append(value)
     return found
 
 
 @cache
 def _fields(kind: type[cst.CSTNode]) -> tuple[str, ...]:
     return tuple(field.name for field in dataclasses.fields(kind))
+
+
+@cache
+def _is_node(kind: type[object]) -> bool:
+    """True for classes of nodes. They are abstract ones: ``isinstance`` takes ten times as long."""
+    return issubclass(kind, cst.CSTNode)

@@ -223,7 +223,7 @@ class ConcreteTree:
             head = holder.iter if isinstance(holder, cst.For) else holder.test
             if isinstance(holder, cst.For) and self._is_read_after(holder.target, holder):
                 return False
-            calls = [node for node in _nodes(head) if isinstance(node, (cst.Call, cst.NamedExpr, cst.Await))]
+            calls = [node for node in walk(head) if isinstance(node, (cst.Call, cst.NamedExpr, cst.Await))]
             return all(
                 isinstance(call, cst.Call) and self.code(call.func).split(".")[-1] in _DEVICE_QUERIES for call in calls
             )
@@ -232,7 +232,7 @@ class ConcreteTree:
         return False
 
     def _is_read_after(self, target: cst.CSTNode, loop: cst.CSTNode) -> bool:
-        names = {node.value for node in _nodes(target) if isinstance(node, cst.Name)}
+        names = {node.value for node in walk(target) if isinstance(node, cst.Name)}
         inside = self.span(loop)
         places = [node for node in self.ranges if isinstance(node, cst.Name) and node.value in names]
         others = [node for node in places if not inside.contains(self.span(node))]
@@ -277,20 +277,14 @@ _DEVICE_QUERIES = frozenset({"list_physical_devices", "get_visible_devices", "le
 def _blocks_of(statement: cst.CSTNode) -> list[Block]:
     """Return the blocks right within a compound statement; nothing for any other."""
     found: list[Block] = []
-    pending = list(statement.children) if isinstance(statement, _COMPOUND) else []
+    pending = child_nodes(statement) if isinstance(statement, _COMPOUND) else []
     while pending:
         child = pending.pop()
         if isinstance(child, (cst.IndentedBlock, cst.SimpleStatementSuite)):
             found.append(child)
         elif isinstance(child, _PARTS):
-            pending.extend(child.children)
+            pending.extend(child_nodes(child))
     return found
-
-
-def _nodes(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
-    yield node
-    for child in node.children:
-        yield from _nodes(child)
 
 
 def _parents(module: cst.Module) -> dict[cst.CSTNode, cst.CSTNode] | None:
@@ -314,7 +308,7 @@ def walk(node: cst.CSTNode) -> list[cst.CSTNode]:
     while pending:
         current = pending.pop()
         found.append(current)
-        pending.extend(current.children)
+        pending.extend(child_nodes(current))
     return found
 
 
@@ -327,6 +321,8 @@ def comments_in(node: cst.CSTNode) -> list[str]:
     """Return the comments within ``node``, in order."""
     if isinstance(node, cst.Comment):
         return [node.value]
+    if not any(isinstance(part, cst.Comment) for part in walk(node)):
+        return []  # which is quickly seen, as most have none
     return [comment for child in node.children for comment in comments_in(child)]
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from tfmemlint.fixes.child_nodes import child_nodes
 from tfmemlint.fixes.concrete_tree import walk
 from tfmemlint.fixes.def_use import HARMLESS
 from tfmemlint.fixes.withheld import Withheld
@@ -78,7 +79,7 @@ def _bound_in(scope: cst.CSTNode) -> Iterator[str]:
         elif isinstance(node, cst.ImportAlias):
             found.add(node.evaluated_alias or node.evaluated_name.split(".")[0])
         found |= {part.value for target in targets(node) for part in walk(target) if isinstance(part, cst.Name)}
-        pending.extend(node.children)
+        pending.extend(child_nodes(node))
     return iter(found - outer)
 
 
