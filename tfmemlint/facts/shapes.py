@@ -7,6 +7,7 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from tfmemlint.facts.function_reads import FunctionReads, function_reads
 from tfmemlint.facts.mentions import CONFIGURES
 from tfmemlint.facts.syntax import assigned_names
 from tfmemlint.facts.table_columns import Column, columns_of_cells, told_part
@@ -89,6 +90,7 @@ class Shapes:
         self._tests: dict[int, TestFacts] = {}
         self._postponed: bool | None = None
         self._columns: Mapping[int, Column] | None = None
+        self._function_reads: FunctionReads | None = None
         self._receiver: dict[int, tuple[str, ...]] = {}
         self._deciding: dict[int, tuple[bool, tuple[str, ...]]] = {}
 
@@ -102,6 +104,12 @@ class Shapes:
         if self._columns is None:
             self._columns = columns_of_cells(tree)
         return self._columns.get(id(told_part(cell)))
+
+    def function_reads(self, tree: ast.Module) -> FunctionReads:
+        """Return where the functions of the module read names."""
+        if self._function_reads is None:
+            self._function_reads = function_reads(tree)
+        return self._function_reads
 
     def bound_names(self, body: Sequence[ast.AST]) -> frozenset[str]:
         """Return the plain names that statements bind."""

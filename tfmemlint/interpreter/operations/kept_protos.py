@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import ast
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from typing import TYPE_CHECKING
 
 from tfmemlint.facts.names import is_tensorflow
 from tfmemlint.interpreter.context import Context
@@ -13,9 +13,11 @@ from tfmemlint.interpreter.values import Cell, Class, Instance, Proto, ProtoReco
 from tfmemlint.interpreter.values.joins import parts
 from tfmemlint.model.finding import Span
 
+if TYPE_CHECKING:
+    from tfmemlint.interpreter.unit import ModuleInstance
+
 _PLAIN_BASES = frozenset({"object", "abc.ABC", "typing.Generic", "typing.NamedTuple", "unittest.TestCase"})
 """Bases of classes, none of TensorFlow's, that look at no attribute of the object by a name of the program's."""
-_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _MOST_CONTAINERS_DEEP = 4
 
 
@@ -69,35 +71,23 @@ def _add_names_of_modules(context: Context, waiting: dict[int, ProtoRecord], nam
 
 def _mark_what_others_may_take(context: Context, waiting: dict[int, ProtoRecord], names: dict[int, set[str]]) -> None:
     """Mark the messages as used whose names are read in functions that were not interpreted."""
-    read: set[str] = set()
-    if names:
-        for unit in context.units.values():
-            if unit is not context.main:
-                read |= set(_names_read(context, unit.tree))
+    units = [unit for unit in context.units.values() if unit is not context.main] if names else []
     for number, record in waiting.items():
-        if not read.isdisjoint(names.get(number, ())):
+        own = names.get(number, ())
+        if any(_may_read(context, unit, own) for unit in units):
             _mark(record)
+
+
+def _may_read(context: Context, unit: ModuleInstance, names: Collection[str]) -> bool:
+    """True if a function of a module that was not interpreted reads one of these names."""
+    # Most modules have none of them anywhere.
+    there = [name for name in names if name in unit.source.text]
+    return bool(there) and unit.shapes.function_reads(unit.tree).is_read_without(there, context.entered)
 
 
 def _mark(record: ProtoRecord) -> None:
     record.consumed = True
     record.late.clear()
-
-
-def _names_read(context: Context, tree: ast.Module) -> Iterator[str]:
-    """Yield the names and attributes that are read in functions of a module which were not interpreted."""
-    pending: list[tuple[ast.AST, bool]] = [(tree, True)]
-    while pending:
-        node, ran = pending.pop()
-        match node:
-            case ast.Name(id=name, ctx=ast.Load()) | ast.Attribute(attr=name, ctx=ast.Load()) if not ran:
-                yield name
-            case ast.Constant(value=str() as text) if not ran:
-                yield text
-            case _:
-                pass
-        inside = ran and (not isinstance(node, _FUNCTIONS) or id(node) in context.entered)
-        pending.extend((child, inside) for child in ast.iter_child_nodes(node))
 
 
 def _records_in(context: Context, value: Value, depth: int = 0) -> Iterator[ProtoRecord]:
