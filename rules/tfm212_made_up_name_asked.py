@@ -6,9 +6,11 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from tfmemlint.facts.syntax import does_nothing
 from tfmemlint.interpreter.program import Call, EnvWrite, NameAsked, ProtoMade
 from tfmemlint.knowledge import names, purposes
 from tfmemlint.knowledge.functions import CONFIGURES_GPUS
+from tfmemlint.knowledge.misplaced import REAL_PLACES
 from tfmemlint.knowledge.variables import ALLOCATOR, GROWTH, VISIBLE
 from tfmemlint.model.finding import Finding, Severity
 from tfmemlint.model.intent import Intent
@@ -16,7 +18,9 @@ from tfmemlint.rulekit.explain import short
 from tfmemlint.rulekit.rule import Rule
 
 if TYPE_CHECKING:
+    from tfmemlint.fixes.editor import Editor
     from tfmemlint.interpreter.program import Program
+    from tfmemlint.knowledge.releases import Target
     from tfmemlint.model.finding import Span
 
 _VARIABLES = frozenset({GROWTH, VISIBLE, ALLOCATOR})
@@ -29,7 +33,8 @@ class MadeUpNameAsked(Rule):
     ------------
     Finds ``hasattr`` and ``getattr`` with a default that ask TensorFlow for a function about memory which no release
     has. A program that configures its GPUs in another way as well is not reported, nor a question with something in
-    its place (``getattr(...) or ...``, a function for a default): it asks for the name in order to choose.
+    its place (``getattr(...) or ...``, a function for a default) that does anything: it asks for the name in order to
+    choose.
 
     Why it matters
     --------------
@@ -64,6 +69,7 @@ class MadeUpNameAsked(Rule):
     name = "made-up-name-asked"
     severity = Severity.WARNING
     triggers = (r"\b(?:hasattr|getattr)\(",)
+    fixable = "sometimes"
 
     def check(self, program: Program) -> Iterator[Finding]:
         """Yield each question for a made-up function about memory, in a program that configures nothing."""
@@ -77,6 +83,7 @@ class MadeUpNameAsked(Rule):
             made_up = _purpose_of(event.name)
             if made_up is None or names.ever_existed(event.name):
                 continue
+            real = _real_place(event.name, program.target) if event.how == "getattr" else ""
             answer = "is False" if event.how == "hasattr" else "returns its default"
             yield self.finding(
                 program,
@@ -85,7 +92,21 @@ class MadeUpNameAsked(Rule):
                 intent=Intent(made_up.purpose),
                 outcome=f"Nothing is raised, and nothing is configured: {short(event.name)} is never called",
                 advice="Call the function that TensorFlow has, without a condition",
+                fixable=bool(real),
+                details={"asked": event.name, "real": real},
             )
+
+    def fix(self, finding: Finding, editor: Editor) -> None:
+        """Take the function that TensorFlow has, which takes the same arguments."""
+        from tfmemlint.fixes.rewrites.made_up import take_real_place
+
+        take_real_place(editor, finding)
+
+
+def _real_place(asked: str, target: Target) -> str:
+    """Return the name by which TensorFlow has a function with the same arguments; "" if it has none."""
+    real = REAL_PLACES.get(asked, "")
+    return real if real and names.exists(real, target) else ""
 
 
 def _purpose_of(name: str) -> purposes.MadeUp | None:
@@ -96,12 +117,13 @@ def _purpose_of(name: str) -> purposes.MadeUp | None:
 
 
 def _first_choices(program: Program) -> frozenset[Span]:
-    """Return where operands of ``or`` stand that have another behind them: ``f`` in ``f or g``."""
+    """Return where operands of ``or`` stand that have another behind them which does something: ``f`` in ``f or g``."""
     return frozenset(
         program.source.span(operand)
         for node in ast.walk(program.tree)
         if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.Or)
-        for operand in node.values[:-1]
+        for number, operand in enumerate(node.values[:-1], 1)
+        if not all(isinstance(other, ast.Lambda) and does_nothing(other) for other in node.values[number:])
     )
 
 

@@ -35,6 +35,7 @@ _MADE = {
     "thread": "A thread runs nothing before it is started",
     "function": "{name} is named here, not called",
     "key": "The table has no {name!r}, but {near!r}",
+    "used up": "Nothing is left of the iterator, which line {near} has gone through",
 }
 _ADVICE = {
     "map": "Use a for loop",
@@ -49,6 +50,7 @@ _ADVICE = {
     "thread": "Start the thread and wait for its end, or call the function itself",
     "function": "Call it: {name}()",
     "key": "Write {near!r}",
+    "used up": "Keep the items in a list",
     KIND: "Turn the condition round",
     "comparison": "Write = in place of ==",
     "option": "Assign a value to it",
@@ -132,7 +134,8 @@ class ConfigurationNeverRun(Rule):
             if event.kind in _UNSET:
                 yield self._unset(program, event)
                 continue
-            made = _MADE[event.kind].format(name=name, near=event.stored_in)
+            near = str(event.used_up.span.row) if event.used_up is not None else event.stored_in
+            made = _MADE[event.kind].format(name=name, near=near)
             yield self.finding(
                 program,
                 event,
@@ -140,8 +143,10 @@ class ConfigurationNeverRun(Rule):
                 intent=_intent(event),
                 outcome="Nothing is raised; the setting is not made",
                 advice=_ADVICE[event.kind].format(name=name, near=event.stored_in),
-                fixable=event.kind not in ("lambda", "thread", "key"),
-                details={"kind": event.kind, "name": event.stored_in},
+                trace=_way_to(event),
+                fixable=event.kind not in ("lambda", "thread", "key")
+                and (event.kind != "used up" or _made_in(event) is not None),
+                details={"kind": event.kind, "name": event.stored_in, "made": _made_in(event)},
             )
 
         for event, test, may_turn in turned_guards(program):
@@ -213,8 +218,26 @@ class ConfigurationNeverRun(Rule):
             run_lazy_code.turn(editor, finding)
         elif finding.details["kind"] in _UNSET:
             run_lazy_code.assign(editor, finding)
+        elif finding.details["kind"] == "used up":
+            run_lazy_code.keep_items(editor, finding)
         else:
             run_lazy_code.run(editor, finding)
+
+
+def _way_to(event: NeverRun) -> tuple[Step, ...]:
+    """Return where an iterator is used up, and where nothing is left of it."""
+    if event.used_up is None:
+        return ()
+    return (
+        Step(event.used_up.path, event.used_up.span, "this goes through the iterator"),
+        Step(event.path, event.span, "nothing is left of it here"),
+    )
+
+
+def _made_in(event: NeverRun) -> Span | None:
+    """Return the place where an iterator is made that is used up, if that is in the same file."""
+    made = event.used_up.made if event.used_up is not None else None
+    return made[1] if made is not None and made[0] == event.path else None
 
 
 def _intent(event: NeverRun) -> Intent:

@@ -200,3 +200,14 @@ def assigned_names(body: Sequence[ast.AST], *, expressions: bool = True) -> set[
 
 _READ = frozenset({"value", "test", "iter", "returns", "annotation", "exc", "cause", "msg", "subject", "context_expr"})
 """Fields of statements with expressions that are only read; they bind a name only by ``:=``."""
+
+
+def does_nothing(function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> bool:
+    """True if a function only returns a constant."""
+    if isinstance(function, ast.Lambda):
+        return isinstance(function.body, ast.Constant)
+    return all(
+        isinstance(statement, ast.Pass)
+        or (isinstance(statement, (ast.Expr, ast.Return)) and isinstance(statement.value, ast.Constant | None))
+        for statement in function.body
+    )

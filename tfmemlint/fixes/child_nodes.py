@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Hashable
 from functools import cache
 
 import libcst as cst
@@ -16,7 +17,7 @@ def child_nodes(node: cst.CSTNode) -> list[cst.CSTNode]:
     found: list[cst.CSTNode] = []
     for name in _fields(type(node)):
         value = getattr(node, name)
-        kind = type(value)
+        kind: object = type(value)
         if kind is list or kind is tuple:
             found.extend(value)
         elif _is_node(kind):
@@ -30,6 +31,6 @@ def _fields(kind: type[cst.CSTNode]) -> tuple[str, ...]:
 
 
 @cache
-def _is_node(kind: type[object]) -> bool:
+def _is_node(kind: Hashable) -> bool:
     """True for classes of nodes. They are abstract ones: ``isinstance`` takes ten times as long."""
-    return issubclass(kind, cst.CSTNode)
+    return isinstance(kind, type) and issubclass(kind, cst.CSTNode)

@@ -37,6 +37,20 @@ _MESSAGES = {
 }
 
 
+def take_real_place(editor: Editor, finding: Finding) -> None:
+    """Replace ``getattr(module, "made_up", default)``, and what an ``or`` has in its place, by the real function.
+
+    Raises:
+        Withheld: the question is not one expression of its own.
+    """
+    asked = editor.expression_at(finding.span)
+    around = editor.parent(asked)
+    while isinstance(around, cst.BooleanOperation) and isinstance(around.operator, cst.Or) and around.left is asked:
+        asked, around = around, editor.parent(around)
+    editor.replace(asked, spell(editor, str(finding.details["real"])))
+    editor.unsafe(f"Use {finding.details['real']}")
+
+
 def replace_made_up(editor: Editor, call: cst.Call, finding: Finding) -> None:
     """Replace a made-up call by the real one for the same intent."""
     details = finding.details

@@ -45,6 +45,33 @@ def run(editor: Editor, finding: Finding) -> None:
     editor.unsafe("Run the configuration")
 
 
+def keep_items(editor: Editor, finding: Finding) -> None:
+    """Make a list in the place of an iterator that is gone through twice.
+
+    Raises:
+        Withheld: the place where it is made is not known.
+    """
+    place = finding.details["made"]
+    if not isinstance(place, Span):
+        raise Withheld("the iterator is made in another file")
+    # A generator expression has its parentheses outside its place in the concrete tree.
+    found = matchers.findall(editor.module, matchers.GeneratorExp())
+    made = next((node for node in found if _fills(editor, place, node)), None)
+    if isinstance(made, cst.GeneratorExp):
+        editor.replace(made, cst.ListComp(elt=made.elt, for_in=made.for_in))
+    else:
+        call = editor.expression_at(place)
+        editor.replace(call, f"list({editor.code(call)})")
+    editor.unsafe("Keep the items in a list, which can be gone through again")
+
+
+def _fills(editor: Editor, place: Span, node: cst.CSTNode) -> bool:
+    """True if a generator expression is all that stands at a place but for its parentheses."""
+    span = editor.span(node)
+    around = (place.row, place.column + 1, place.end_row, place.end_column - 1)
+    return (span.row, span.column, span.end_row, span.end_column) == around
+
+
 def _exhaust(editor: Editor, call: cst.BaseExpression) -> None:
     """Make a list of the iterator that a function of the file returns.
 

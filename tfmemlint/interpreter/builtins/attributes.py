@@ -6,6 +6,7 @@ import ast
 import functools
 
 from tfmemlint.facts.names import is_tensorflow
+from tfmemlint.facts.syntax import does_nothing
 from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.frames import Catching
 from tfmemlint.interpreter.operations.bindings import set_field_of
@@ -26,6 +27,7 @@ from tfmemlint.interpreter.values import (
     Class,
     Const,
     Fields,
+    Function,
     Instance,
     Module,
     Partial,
@@ -68,7 +70,7 @@ def _attribute_by_name(context: Context, name: str, node: ast.AST, values: list[
     known = tensorflow_has(context, owner.name, key.value)
     if known is False and context.state is not None and (name == "hasattr" or len(values) > 2):
         asked, text = f"{owner.name}.{key.value}", context.text(node)
-        replaced = name == "getattr" and not (isinstance(values[2], Const) and not values[2].value)
+        replaced = name == "getattr" and not _is_nothing(values[2])
         context.emit(NameAsked(name=asked, how=name, text=text, replaced=replaced, **event_fields(context, node)))
     if name == "hasattr":
         return UNKNOWN if known is None else Const(known)
@@ -78,6 +80,13 @@ def _attribute_by_name(context: Context, name: str, node: ast.AST, values: list[
         return Ref(f"{owner.name}.{key.value}") if known else values[2]
     report_use(context, node, f"{owner.name}.{key.value}", origin="getattr")
     return Ref(f"{owner.name}.{key.value}")
+
+
+def _is_nothing(value: Value) -> bool:
+    """True for a default that is false, and for a function that does nothing."""
+    if isinstance(value, Function):
+        return does_nothing(value.node)
+    return isinstance(value, Const) and not value.value
 
 
 def _attribute_of_object(

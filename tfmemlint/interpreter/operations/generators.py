@@ -11,6 +11,7 @@ from tfmemlint.interpreter.operations.contents import mark_escaped
 from tfmemlint.interpreter.operations.function_bodies import run_function
 from tfmemlint.interpreter.operations.paths import merge, snapshot
 from tfmemlint.interpreter.operations.side_effects import havoc, is_side_effect_free
+from tfmemlint.interpreter.operations.used_up import is_used_up, note_used_up, report_used_up
 from tfmemlint.interpreter.values import UNKNOWN, Function, Lazy, Value
 
 
@@ -20,7 +21,10 @@ def generator(
     """Return what calling a generator function gives: its body runs piece by piece."""
     quiet = is_side_effect_free(context, function)
     return Lazy(
-        lambda on_yield: run_function(context, function, args, keywords, node, on_yield=on_yield), quiet, code=function
+        lambda on_yield: run_function(context, function, args, keywords, node, on_yield=on_yield),
+        quiet,
+        code=function,
+        made=(context.source.path, context.span(node)),
     )
 
 
@@ -43,14 +47,16 @@ def piece_run_later(context: Context, node: ast.AST, run: Callable[[], Value], c
     def later(on_yield: Callable[[Value], None]) -> Value:
         consumer = context.consumer()
         here, context.unit = context.unit, unit
+        # Its loops are its own: who takes the values leaves the loop around them.
+        loops, context.loops = context.loops, list(context.loops)
         context.frames.append(Frame(function, scope, node, on_yield=on_yield, consumer=consumer))
         try:
             return run()
         finally:
             context.frames.pop()
-            context.unit = here
+            context.unit, context.loops = here, loops
 
-    return Lazy(later, code=code)
+    return Lazy(later, code=code, made=(context.source.path, context.span(node)))
 
 
 def yield_value(context: Context, value: Value) -> None:
@@ -85,7 +91,11 @@ def consume(context: Context, lazy: Lazy, on_yield: Callable[[Value], None]) -> 
 
 def drain(context: Context, lazy: Lazy) -> Value:
     """Run a generator to its end."""
-    return consume(context, lazy, lambda value: None)
+    is_new = id(lazy) not in context.started_generators
+    value = consume(context, lazy, lambda value: None)
+    if is_new and context.statement is not None:
+        note_used_up(context, context.statement, lazy)
+    return value
 
 
 def first_of(context: Context, lazy: Lazy, is_last: Callable[[Value], bool] = lambda value: True) -> Value:
@@ -116,7 +126,11 @@ def iterate_lazy(
     body: Callable[[], None],
     rebound: frozenset[str],
 ) -> None:
-    """Interpret a loop over a generator: its body runs where a value is given."""
+    """Interpret a loop over a generator: its body runs where a value is given, unless nothing is left of it."""
+    if is_used_up(context, lazy):
+        report_used_up(context, node, lazy)
+        return
+    is_new = id(lazy) not in context.started_generators
     loop = Loop(node, len(context.frames), False, rebound)
     context.loops = [*context.loops, loop]
 
@@ -130,5 +144,7 @@ def iterate_lazy(
 
     consume(context, lazy, turn)
     context.loops = context.loops[:-1]
+    if is_new and not loop.breaks:
+        note_used_up(context, node, lazy)
     for left in loop.breaks:
         merge(context, left)

@@ -211,6 +211,16 @@ def _configuring(context: Context, code: Value, depth: int) -> Iterator[tuple[st
             return
 
 
+def configuring_parts(context: Context, node: ast.AST) -> Iterator[tuple[str, list[Function]]]:
+    """Yield the functions of TensorFlow that configure a GPU and that a piece of the code being interpreted calls, with
+    the functions on the way."""
+    nobody = ast.Lambda(ast.arguments([], [], None, [], [], None, []), ast.Constant(None))
+    within = Function(nobody, context.scope, bound=context.frame.receiver)
+    for part in ast.walk(node):
+        if isinstance(part, (ast.Name, ast.Attribute)) and isinstance(part.ctx, ast.Load):
+            yield from _meant(context, part, context.scope, within, _MAX_DEPTH)
+
+
 def _statements(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[ast.AST]:
     for statement in node.body:
         yield from ast.walk(statement)

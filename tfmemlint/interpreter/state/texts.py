@@ -48,7 +48,7 @@ class NameAsked(Event):
     """A name that TensorFlow lacks is asked for, so that nothing is raised: ``hasattr(tf.config, "set_memory_limit")``.
 
     ``name``: its canonical name. ``how``: ``hasattr`` or ``getattr``. ``text``: the question as written. ``replaced``:
-    the default of ``getattr`` is something that is used in place of it: a function, say.
+    the default of ``getattr`` is something that is used in place of it: a function that does something, say.
     """
 
     name: str

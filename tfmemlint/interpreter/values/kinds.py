@@ -174,12 +174,14 @@ class Lazy:
     Attributes:
         run: go through it; the function is given each value. quiet: it can't configure anything.
         awaitable: it is a coroutine. code: the function of which a part runs for each value, if that is known.
+        made: the path and the place of the expression that has made it, if that is known.
     """
 
     run: Callable[[Callable[[Value], None]], Value]
     quiet: bool = False
     awaitable: bool = False
     code: Value = UNKNOWN
+    made: tuple[str, Span] | None = None
 
 
 @record(frozen=True, slots=True, eq=False)

@@ -1,0 +1,52 @@
+"""Iterators that have been gone through to their end: a second loop over one has no pass.
+
+Source: https://docs.python.org/3/library/stdtypes.html#iterator-types, "Once an iterator's __next__() method raises
+StopIteration, it must continue to do so on subsequent calls."
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from tfmemlint.interpreter.context import Context
+from tfmemlint.interpreter.operations.events import event_fields
+from tfmemlint.interpreter.operations.never_run import configuring_parts
+from tfmemlint.interpreter.program import NeverRun, UsedUp
+from tfmemlint.interpreter.values import Lazy
+
+
+def note_used_up(context: Context, node: ast.AST, lazy: Lazy) -> None:
+    """Keep in mind that an iterator was gone through to its end at ``node``, if it is so in each run."""
+    if context.state is not None and context.uncertain == 0 and not lazy.awaitable:
+        context.used_up[id(lazy)] = lazy, UsedUp(context.source.path, context.span(node), lazy.made)
+
+
+def is_used_up(context: Context, lazy: Lazy) -> bool:
+    """True if nothing is left of an iterator."""
+    return id(lazy) in context.used_up
+
+
+def report_used_up(context: Context, node: ast.AST, lazy: Lazy) -> None:
+    """Report a loop over such an iterator whose passes would configure a GPU."""
+    used_up = context.used_up[id(lazy)][1]
+    for part in _in_each_pass(node):
+        for called, through in configuring_parts(context, part):
+            # They do not run: they are not judged as functions that somebody may call at any time.
+            context.visited.update(id(function.node) for function in through)
+            fields = event_fields(context, node.iter if isinstance(node, ast.For | ast.AsyncFor) else node)
+            context.emit(NeverRun(kind="used up", called=called, text="", used_up=used_up, **fields))
+            return
+
+
+def _in_each_pass(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield what is in each pass of a loop."""
+    match node:
+        case ast.For(body=body) | ast.AsyncFor(body=body):
+            yield from body
+        case ast.ListComp(elt=element) | ast.SetComp(elt=element):
+            yield element
+        case ast.DictComp(key=key, value=value):
+            yield from (key, value)
+        case _:
+            return
