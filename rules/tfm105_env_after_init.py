@@ -6,10 +6,10 @@ import itertools
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tfmemlint.interpreter.program import EnvWrite
+from tfmemlint.interpreter.program import EnvWrite, SessionMade
 from tfmemlint.interpreter.state import Tri
 from tfmemlint.interpreter.values import UNKNOWN, Choice, Const, FileValue, Value
-from tfmemlint.knowledge.environment import Moment, read_at
+from tfmemlint.knowledge.environment import VARIABLES, Moment, read_at
 from tfmemlint.knowledge.functions import GPU_TESTS
 from tfmemlint.model.finding import Finding, Severity
 from tfmemlint.model.intent import Intent, Purpose
@@ -90,7 +90,7 @@ class EnvAfterInit(Rule):
             before = write.state.env.get(write.name)
             if phase.has not in (Tri.YES, Tri.MAYBE) or (before is not None and before == write.value):
                 continue
-            if _is_set_once_more(program, write, before):
+            if _is_set_once_more(program, write, before) or _is_read_anew(program, write):
                 continue
             if is_for_the_next_program(program, write) or hides_what_is_hidden(write) or puts_back(program, write):
                 continue
@@ -138,6 +138,15 @@ class EnvAfterInit(Rule):
             return
         editor.statement_at(finding.span)
         editor.move_above_start(finding, editor.ENVIRONMENT_SET)
+
+
+def _is_read_anew(program: Program, write: EnvWrite) -> bool:
+    """Return True if a session that is made afterwards reads the variable for its own devices."""
+    known = VARIABLES.get(write.name)
+    if known is None or not known.of_each_session:
+        return False
+    later = itertools.dropwhile(lambda event: event is not write, program.events)
+    return any(isinstance(event, SessionMade) for event in later)
 
 
 def _is_set_once_more(program: Program, write: EnvWrite, before: Value | None) -> bool:

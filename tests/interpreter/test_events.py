@@ -48,10 +48,12 @@ def handler(*catches: str, idle: bool = False, reraises: bool = False) -> Handle
 
 
 def test_a_handler_that_does_nothing_else_is_no_probe() -> None:
-    for name in ("AttributeError", "*", "Exception", "ImportError", "ModuleNotFoundError"):
+    for name in ("AttributeError", "*", "Exception"):
         assert handler(name).probes
         assert not handler(name, idle=True).probes
         assert not handler(name, reraises=True).probes
+    assert all(handler(name).probes_import for name in ("ImportError", "ModuleNotFoundError", "AttributeError"))
+    assert not handler("ImportError").probes, "what has been imported may lack a name all the same"
     assert not handler("ValueError").probes
 
 

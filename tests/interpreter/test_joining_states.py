@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from itertools import product
 from typing import Any, cast
 
@@ -33,6 +34,7 @@ OTHER = RuntimeStart(
 )
 LEFT: Guards = (("flag", True),)
 RIGHT: Guards = (("flag", False),)
+INNER: Guards = (("other", True),)
 NO, MAYBE, YES, OPEN = Phase(), Phase(Tri.MAYBE, START), Phase(Tri.YES, START), Phase(Tri.UNKNOWN)
 PHASES = {Tri.NO: NO, Tri.MAYBE: MAYBE, Tri.YES: YES, Tri.UNKNOWN: OPEN}
 TRUE, FALSE = Const(True), Const(False)
@@ -78,18 +80,35 @@ class TestJoinPhases:
     def test_a_start_under_conditions_that_are_not_known_stays_so(self) -> None:
         assert join_phases(Phase(Tri.MAYBE, START, None), NO, LEFT, RIGHT).guards is None
 
-    @pytest.mark.parametrize("maybe", [Phase(Tri.MAYBE, OTHER, LEFT), Phase(Tri.MAYBE, OTHER)])
-    def test_sure_on_one_way_and_perhaps_on_the_other_is_under_no_single_condition(self, maybe: Phase) -> None:
-        assert join_phases(YES, maybe, LEFT, RIGHT) == Phase(Tri.MAYBE, START, None)
-        assert join_phases(maybe, YES, LEFT, RIGHT).guards is None
+    def test_sure_on_one_way_and_perhaps_on_the_other_are_two_ways(self) -> None:
+        maybe = Phase(Tri.MAYBE, OTHER, INNER)
+        ways = Phase(Tri.MAYBE, START, LEFT), Phase(Tri.MAYBE, OTHER, RIGHT + INNER)
+        assert join_phases(YES, maybe, LEFT, RIGHT).ways == ways
+        assert join_phases(maybe, YES, RIGHT, LEFT).ways == ways[::-1]
 
-    def test_starts_under_different_conditions_are_under_no_single_condition(self) -> None:
-        left, right = Phase(Tri.MAYBE, START, LEFT), Phase(Tri.MAYBE, START, RIGHT)
-        assert join_phases(left, right, LEFT, RIGHT) == Phase(Tri.MAYBE, START, None)
+    @pytest.mark.parametrize("maybe", [Phase(Tri.MAYBE, OTHER), Phase(Tri.MAYBE, OTHER, None)])
+    def test_a_start_on_ways_that_are_not_known_makes_all_of_them_unknown(self, maybe: Phase) -> None:
+        assert join_phases(YES, maybe, LEFT) == Phase(Tri.MAYBE, START, None)
+        assert join_phases(maybe, YES, (), LEFT).guards is None
+
+    def test_starts_under_different_conditions_are_ruled_out_by_what_rules_out_both(self) -> None:
+        left, right = Phase(Tri.MAYBE, START, LEFT), Phase(Tri.MAYBE, OTHER, INNER)
+        joined = join_phases(left, right)
+        assert joined.under(RIGHT) == right
+        assert joined.under((("other", False),)) == left
+        assert joined.under((*RIGHT, ("other", False))) == Phase()
+        assert joined.under((("third", True),)) == joined
+        assert joined.under(INNER) == Phase(Tri.YES, OTHER)
 
     def test_two_starts_under_one_condition_are_not_one_start(self) -> None:
         left, right = Phase(Tri.MAYBE, START, LEFT), Phase(Tri.MAYBE, OTHER, LEFT)
-        assert join_phases(left, right).guards is None
+        assert join_phases(left, right).ways == (left, right)
+
+    def test_of_many_ways_none_is_known(self) -> None:
+        many = functools.reduce(
+            join_phases, [Phase(Tri.MAYBE, START, ((f"flag {number}", True),)) for number in range(MOST_WAYS + 1)]
+        )
+        assert many.guards is None
 
     def test_one_start_under_one_condition_is_kept(self) -> None:
         phase = Phase(Tri.MAYBE, START, LEFT)
@@ -132,8 +151,9 @@ class TestLawsOfJoining:
         there = join_phases(left, right, left_guard, right_guard)
         back = join_phases(right, left, right_guard, left_guard)
         assert there.has is back.has
-        if there.by is back.by:
-            assert there.guards == back.guards
+        if there.has is Tri.MAYBE:
+            assert (there.guards is None) is (back.guards is None)
+            assert there.guards is None or set(there.ways) == set(back.ways)
 
     @given(phases, guards, guards)
     def test_a_way_joined_with_itself_is_itself(self, phase: Phase, left_guard: Guards, right_guard: Guards) -> None:

@@ -24,8 +24,6 @@ SILENCED = {
 }
 NO_SHARE = {"TFM304/ok_unified_memory.py"}
 """Unified memory is asked for on purpose; of the GPU's own it is no share."""
-NOT_EXCLUDED = {"TFM405/ok_flags_that_exclude_each_other.py"}
-"""Of options that may exclude each other the rule says nothing; the plan says that it depends on them."""
 SURE = ("TFM101", "TFM102", "TFM103", "TFM105", "TFM106", "TFM107", "TFM201", "TFM202", "TFM203", "TFM401")
 """Rules about settings that never take effect, whatever else is so."""
 
@@ -52,7 +50,7 @@ def test_what_is_right_is_said_to_happen(path: Path) -> None:
     text, _, header = strip_markers(read_text(path))
     plan = _plan(path, text, header)
     wrong = [one for entry in plan.entries for one in entry.intents if one.prediction.kind in DIFFERENT]
-    if _named(path) in SILENCED | NO_SHARE | NOT_EXCLUDED:
+    if _named(path) in SILENCED | NO_SHARE:
         assert wrong, WHY_SILENCED
         return
     assert not wrong, [(one.place.span.row, one.prediction.words) for one in wrong]

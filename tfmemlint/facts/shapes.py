@@ -56,7 +56,8 @@ class ConditionCall:
 @dataclass(frozen=True, slots=True)
 class TestFacts:
     """The contents of a condition: its text or that of its opposite (``positive`` False); the names and attributes that
-    it reads; its calls; True if it awaits something or binds a name; the name and the constant that it compares."""
+    it reads; its calls; True if it awaits something or binds a name; the constants of which it asks whether a name is
+    one, with the text that says so (``== 1``)."""
 
     text: str
     positive: bool
@@ -64,7 +65,7 @@ class TestFacts:
     attributes: tuple[str, ...]
     calls: tuple[ConditionCall, ...]
     changes: bool
-    compared: tuple[str, Hashable] | None = None
+    compared: tuple[frozenset[Hashable], str] | None = None
 
 
 _SETTINGS_READERS = ("json.load", "yaml.", "toml", "onfigParser", "dotenv_values", "read_text")
@@ -323,11 +324,37 @@ def _test_facts(test: ast.expr) -> TestFacts:
             left=ast.Name()
             | ast.Attribute()
             | ast.Subscript(value=ast.Name(), slice=ast.Constant() | ast.UnaryOp(operand=ast.Constant())) as left,
-            ops=[ast.Eq()],
-            comparators=[ast.Constant(value)],
+            ops=[ast.Eq() | ast.In()],
+            comparators=[given],
         ):
-            compared = unparsed(left), value
+            constants = _constants(given, listed=isinstance(written.ops[0], ast.In))
+            if constants:
+                compared = constants, text.removeprefix(unparsed(left)).lstrip()
+                names = {node.id for node in nodes(left) if isinstance(node, ast.Name)}
     return TestFacts(text, positive, tuple(sorted(names)), tuple(sorted(attributes)), tuple(calls), changes, compared)
+
+
+def _constants(given: ast.expr, *, listed: bool) -> frozenset[Hashable]:
+    """Return the constants that something is compared with; none if it is compared with something else."""
+    parts = [given]
+    if listed:
+        parts = given.elts if isinstance(given, ast.List | ast.Tuple | ast.Set) else []
+    found: list[Hashable] = []
+    for part in parts:
+        if isinstance(part, ast.Constant):
+            found.append(part.value)
+        elif _is_member(part):
+            found.append(unparsed(part))
+    return frozenset(found) if len(found) == len(parts) else frozenset()
+
+
+def _is_member(node: ast.AST) -> bool:
+    """True for ``Modes.SHARED``: the members of an enumeration differ, whatever they are."""
+    match node:
+        case ast.Attribute(value=ast.Name(id=name)):
+            return name[:1].isupper() and not name.isupper()
+        case _:
+            return False
 
 
 def expressions(node: ast.AST) -> Iterator[ast.expr]:

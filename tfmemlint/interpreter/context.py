@@ -159,8 +159,8 @@ class Context(Place):
         """Serial numbers of the Keras models whose input shape is known."""
         self.started_generators: dict[int, object] = {}
         """Generators that something has begun to iterate over."""
-        self.used_up: dict[int, tuple[object, UsedUp]] = {}
-        """Those that something has gone through to their end, each with what that was."""
+        self.used_up: dict[int, tuple[object, UsedUp, tuple[Catching, ...]]] = {}
+        """Those that something has gone through to their end, each with what that was, and the handlers around it."""
 
         # Modules
         self.modules = setup.modules if setup is not None else None

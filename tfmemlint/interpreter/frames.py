@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from tfmemlint.interpreter.state import Handler, State
+from tfmemlint.interpreter.state import Guards, Handler, State
 from tfmemlint.interpreter.values import Cell, Class, Dict, Function, Instance, ModuleInstance, Scope, Seq, Value
 from tfmemlint.model.finding import Span, Step
 from tfmemlint.model.records import dataclass, record
@@ -30,12 +30,13 @@ class Conditions:
 
     Attributes:
         exclusions: guards of which not all hold, by the guard that says so.
-        compared: by what was compared: the constants that it was compared with, and the guard of each comparison.
+        compared: by what was compared: the sets of constants of which it was asked whether it is one, and the guard of
+            each such test.
         objects: a number for each object that a condition reads attributes of.
     """
 
     exclusions: dict[str, tuple[tuple[str, bool], ...]] = field(default_factory=dict)
-    compared: dict[str, dict[Hashable, str]] = field(default_factory=dict)
+    compared: dict[str, dict[frozenset[Hashable], str]] = field(default_factory=dict)
     objects: dict[Instance, int] = field(default_factory=dict)
 
     def object_number(self, instance: Instance) -> int:
@@ -91,12 +92,14 @@ class Consumer:
 
 @record(frozen=True, slots=True)
 class Return:
-    """A way out of a function: its value, and all that callers can see of what the function has done."""
+    """A way out of a function: its value, all that callers can see of what the function has done, and the conditions
+    within the function under which it is taken."""
 
     state: State
     value: Value
     heap: Heap
     module_names: dict[str, Value]
+    guards: Guards = ()
 
 
 DEFAULT_METHOD = "default"
@@ -139,7 +142,7 @@ class Frame:
     """One function call, class body or module that is being interpreted.
 
     Attributes:
-        returns: each ``return`` so far.
+        returns: each ``return`` so far. guards: the conditions that held where it was called.
         on_yield: gets each value that a generator yields to ``consumer``.
     """
 
@@ -152,6 +155,12 @@ class Frame:
     cls: Value | None = None
     on_yield: Callable[[Value], None] | None = None
     consumer: Consumer | None = None
+    guards: Guards = ()
+
+    def returns_here(self, context_guards: Guards) -> Guards:
+        """Return the conditions within the function that hold at one place of it."""
+        count = len(self.guards)
+        return context_guards[count:] if context_guards[:count] == self.guards else ()
 
 
 @record(frozen=True, slots=True)

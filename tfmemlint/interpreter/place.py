@@ -70,8 +70,8 @@ class Place:
         return self.state
 
     def consumer(self) -> Consumer:
-        """Return this place, to come back to while a generator runs."""
-        return Consumer(tuple(self.frames), self.unit, self.statement, self.loops, self.handlers)
+        """Return this place, to come back to while a generator runs, whose own loops and handlers are not around it."""
+        return Consumer(tuple(self.frames), self.unit, self.statement, list(self.loops), list(self.handlers))
 
     def span(self, node: ast.AST) -> Span:
         """Return the place of a node in the text that is being interpreted."""

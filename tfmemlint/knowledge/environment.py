@@ -43,10 +43,13 @@ class Variable:
     Attributes:
         moment: when TensorFlow reads it.
         values: the values that have an effect; None if any value may have one.
+        of_each_session: every session makes devices of its own and reads it for them. Measured on 2.21: a session
+            that is made after another one raises for a value that it does not know.
     """
 
     moment: Moment
     values: tuple[str, ...] | None = None
+    of_each_session: bool = False
 
 
 VARIABLES: Mapping[str, Variable] = {
@@ -67,7 +70,7 @@ VARIABLES: Mapping[str, Variable] = {
     "TF_PER_DEVICE_MEMORY_LIMIT_MB": Variable(Moment.DEVICES),
     "TF_GPU_HOST_MEM_LIMIT_IN_MB": Variable(Moment.DEVICES),
     "TF_ENABLE_GPU_GARBAGE_COLLECTION": Variable(Moment.DEVICES),
-    "TF_GPU_THREAD_MODE": Variable(Moment.DEVICES),
+    "TF_GPU_THREAD_MODE": Variable(Moment.DEVICES, of_each_session=True),
     "TF_CUDA_MALLOC_ASYNC_SUPPORTED_PREALLOC": Variable(Moment.DEVICES),
     "TF_DETERMINISTIC_ALLOCATOR": Variable(Moment.DEVICES),
     "TF_CPU_ALLOCATOR_USE_BFC": Variable(Moment.DEVICES),

@@ -27,7 +27,7 @@ def event_fields(context: Context, node: ast.AST) -> dict[str, Any]:
     for catching in reversed(context.handlers):
         for handler in catching.group:
             handlers.append(handler if catching.depth == len(context.frames) else replace(handler, here=False))
-            probed = probed or handler.probes
+            probed = probed or _probes(handler, node)
     devices = next((loop for loop in reversed(context.loops) if loop.devices), None)
     return {
         "path": context.source.path,
@@ -68,8 +68,13 @@ def name_event_fields(context: Context, node: ast.AST, name: str) -> dict[str, A
         around["probed"] = around["probed"] or bool(context.import_fallbacks)
     elif around["probed"]:
         # What no release has is not asked for by trying it: the handler always runs, and has to do the work.
-        around["probed"] = any(handler.probes and not handler.gives_up for handler in around["handlers"])
+        around["probed"] = any(_probes(handler, node) and not handler.gives_up for handler in around["handlers"])
     return around
+
+
+def _probes(handler: Handler, node: ast.AST) -> bool:
+    """True if a handler does something else where the name in an import, or in other code, is not there."""
+    return handler.probes_import if isinstance(node, (ast.Import, ast.ImportFrom, ast.alias)) else handler.probes
 
 
 def report_use(context: Context, node: ast.AST, name: str, *, called: bool = False, origin: str = "attribute") -> None:

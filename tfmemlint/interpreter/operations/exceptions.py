@@ -73,7 +73,8 @@ def resume_exit(context: Context, way: Exit, state: State) -> None:
         case Returned(_, value):
             if not _pass_finally(context, Returned(state, value)):
                 names = dict(context.module.names)
-                context.frame.returns.append(Return(state, value, context.heap, names))
+                guards = context.frame.returns_here(context.guards)
+                context.frame.returns.append(Return(state, value, context.heap, names, guards))
         case Broken(snapshot):
             if not _pass_finally(context, Broken(replace(snapshot, state=state))) and context.loops:
                 context.loops[-1].breaks.append(replace(snapshot, state=state))

@@ -60,7 +60,17 @@ def run_function(
     first = next(iter((*code.args.posonlyargs, *code.args.args)), None)
     # The receiver of `__new__` comes as its first argument.
     met = receiver if receiver is not None or first is None else scope.names.get(first.arg)
-    frame = Frame(name, scope, code, call, receiver=met, cls=function.owner, on_yield=on_yield, consumer=consumer)
+    frame = Frame(
+        name,
+        scope,
+        code,
+        call,
+        receiver=met,
+        cls=function.owner,
+        on_yield=on_yield,
+        consumer=consumer,
+        guards=context.guards,
+    )
     statement, graphs = context.statement, context.state.graphs
     if graph:
         context.state = replace(context.state, graphs=graphs + 1)
@@ -75,13 +85,19 @@ def run_function(
         else:
             context.execute(code.body)
             if context.state is not None:
-                frame.returns.append(Return(context.state, Const(None), context.heap, context.module.names))
+                here_guards = frame.returns_here(context.guards)
+                frame.returns.append(
+                    Return(context.state, Const(None), context.heap, context.module.names, here_guards)
+                )
     finally:
         context.frames.pop()
         context.statement = statement
         context.unit, context.site = here, site
         context.depth -= 1
         context.where = where
+    if len(frame.returns) > 1:
+        # One of them holds, whichever it is.
+        context.guards = frame.guards
     result = _join_returns(context, frame.returns, unit.scope)
     if context.state is not None and context.state.graphs != graphs:
         context.state = replace(context.state, graphs=graphs)
@@ -102,6 +118,9 @@ def _note_aliases(
             owner = context.scope.owner(written.id)
             times = context.rebindings.get((owner.number, written.id), 0)
             alias = owner.aliases.get(written.id) if not times else None
+            same = owner.same_as.get(written.id)
+            if same is not None and same[-1] == times:
+                alias = same[:-1]
             scope.aliases[name] = alias or (written.id, owner.number, times)
 
 
@@ -205,13 +224,14 @@ def _join_returns(context: Context, returns: Sequence[Return], module: Scope) ->
         return UNKNOWN
     # The last one is the one that was interpreted last: names and attributes are as it has left them.
     *others, last = returns
-    state, value, heap = last.state, last.value, last.heap
+    state, value, heap, guards = last.state, last.value, last.heap, last.guards
     if module.names is not last.module_names:
         names = dict(last.module_names)
         module.names.clear()
         module.names.update(names)
     for other in reversed(others):
-        state, value = join_states(state, other.state), either_of(context, value, other.value)
+        state, value = join_states(state, other.state, guards, other.guards), either_of(context, value, other.value)
+        guards = ()  # of several ways, none holds for all
         if other.heap is not heap:
             heap = joined_heap(heap, other.heap, context.used)
         if other.module_names != module.names:

@@ -47,14 +47,12 @@ def piece_run_later(context: Context, node: ast.AST, run: Callable[[], Value], c
     def later(on_yield: Callable[[Value], None]) -> Value:
         consumer = context.consumer()
         here, context.unit = context.unit, unit
-        # Its loops are its own: who takes the values leaves the loop around them.
-        loops, context.loops = context.loops, list(context.loops)
         context.frames.append(Frame(function, scope, node, on_yield=on_yield, consumer=consumer))
         try:
             return run()
         finally:
             context.frames.pop()
-            context.unit, context.loops = here, loops
+            context.unit = here
 
     return Lazy(later, code=code, made=(context.source.path, context.span(node)))
 

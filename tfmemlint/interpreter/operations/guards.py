@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Hashable
 
 from tfmemlint.facts.shapes import TestFacts
+from tfmemlint.facts.syntax import dotted
 from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.state import Guards
 from tfmemlint.interpreter.values import Count, Devices, Instance, Module
@@ -40,17 +40,12 @@ def _guards_of(context: Context, test: ast.expr, outcome: bool) -> Guards:
 
 
 def _other_constants(context: Context, facts: TestFacts, name: str) -> Guards:
-    """Return that what equals this constant equals none of those that it was compared with before."""
+    """Return that what is one of these constants is none of the others that it was compared with before."""
     assert facts.compared is not None
-    _, constant = facts.compared
-    compared = context.conditions.compared.setdefault(_subject(name, constant), {})
-    compared[constant] = name
-    return tuple((other, False) for value, other in compared.items() if value != constant)
-
-
-def _subject(name: str, constant: Hashable) -> str:
-    """Return the guard's name without the constant."""
-    return name.replace(f"== {constant!r}", "==", 1)
+    constants, written = facts.compared
+    compared = context.conditions.compared.setdefault(name.replace(written, "==", 1), {})
+    compared[constants] = name
+    return tuple((other, False) for values, other in compared.items() if values.isdisjoint(constants))
 
 
 def _excluded(context: Context, found: Guards) -> Guards:
@@ -85,19 +80,36 @@ def _guard_name(context: Context, facts: TestFacts) -> str:
             continue
         owner = context.scope.owner(name)
         number, times = owner.number, context.rebindings.get((owner.number, name), 0)
+        same = owner.same_as.get(name)
+        if same is not None and same[-1] == times:
+            # `train = settings.train`: what is asked of one is asked of the other.
+            chain, number, times, _ = same
+            text = re.sub(rf"(?<![\w.]){name}\b", chain, text)
+            name = chain.partition(".")[0]
+            owner = context.scope.owner(name)
         alias = owner.aliases.get(name) if not times else None
         if alias is not None:
             # An argument goes by the name that the caller has for it.
             called, number, times = alias
             if called != name:
                 text = re.sub(rf"\b{name}\b", called, text)
-            name = called
+            name = called.partition(".")[0]
         if number or times > 1:
             versions.append(f"{name}@{number}#{times}")
     for name in facts.attributes:
         if name in context.attributes_set:
             versions.append(f".{name}#{context.attributes_set[name]}")
     return " ".join([text, *versions]) if versions else text
+
+
+def note_same(context: Context, name: str, given: ast.Attribute) -> None:
+    """Note that a name means a field of another one, as long as neither is bound anew."""
+    chain = dotted(given)
+    root = chain.partition(".")[0]
+    if chain and context.state is not None:
+        of_root, own = context.scope.owner(root), context.scope.owner(name)
+        times = context.rebindings.get((of_root.number, root), 0)
+        own.same_as[name] = chain, of_root.number, times, context.rebindings.get((own.number, name), 0)
 
 
 def _comes_out_alike(context: Context, facts: TestFacts) -> bool:

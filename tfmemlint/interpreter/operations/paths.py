@@ -11,7 +11,18 @@ from operator import is_not
 from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.frames import Heap, Snapshot
 from tfmemlint.interpreter.state import Guards, State, join_states
-from tfmemlint.interpreter.values import UNKNOWN, Cell, Choice, Made, Value, is_called, join, join_contents
+from tfmemlint.interpreter.values import (
+    UNKNOWN,
+    Cell,
+    Choice,
+    Made,
+    Module,
+    Ref,
+    Value,
+    is_called,
+    join,
+    join_contents,
+)
 
 
 class _Doubtful:
@@ -94,15 +105,20 @@ def either_of(context: Context, left: Value, right: Value) -> Value:
     return joined
 
 
+def _means_itself(value: Value) -> bool:
+    """True for what a name is used for where it is bound at all: a function, a class, something imported."""
+    return is_called(value) or isinstance(value, (Ref, Module))
+
+
 def join_names(mine: dict[str, Value], theirs: dict[str, Value], used: set[int]) -> None:
     """Join the names of two paths; most names mean the same object on both."""
     for name in theirs.keys() - mine.keys():
         # A name that some way does not bind means nothing else there: what is called by it is what another way binds.
-        mine[name] = theirs[name] if is_called(theirs[name]) else join(None, theirs[name])
+        mine[name] = theirs[name] if _means_itself(theirs[name]) else join(None, theirs[name])
         lose(theirs[name], used)
     for name, value in list(compress(mine.items(), map(is_not, map(theirs.get, mine), mine.values()))):
         other = theirs.get(name)
-        if other is None and is_called(value):
+        if other is None and _means_itself(value):
             continue
         mine[name] = join(value, other)
         if mine[name] == UNKNOWN:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from operator import is_
 
 from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.operations.events import event_fields
@@ -19,12 +20,16 @@ from tfmemlint.interpreter.values import Lazy
 def note_used_up(context: Context, node: ast.AST, lazy: Lazy) -> None:
     """Keep in mind that an iterator was gone through to its end at ``node``, if it is so in each run."""
     if context.state is not None and context.uncertain == 0 and not lazy.awaitable:
-        context.used_up[id(lazy)] = lazy, UsedUp(context.source.path, context.span(node), lazy.made)
+        used_up = UsedUp(context.source.path, context.span(node), lazy.made)
+        context.used_up[id(lazy)] = lazy, used_up, tuple(context.handlers)
 
 
 def is_used_up(context: Context, lazy: Lazy) -> bool:
-    """True if nothing is left of an iterator."""
-    return id(lazy) in context.used_up
+    """True if nothing is left of an iterator: the ``try`` in which it was gone through has not been left half way."""
+    if id(lazy) not in context.used_up:
+        return False
+    around = context.used_up[id(lazy)][2]
+    return len(context.handlers) >= len(around) and all(map(is_, around, context.handlers))
 
 
 def report_used_up(context: Context, node: ast.AST, lazy: Lazy) -> None:

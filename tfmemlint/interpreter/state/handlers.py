@@ -61,9 +61,16 @@ class Handler:
 
     @property
     def probes(self) -> bool:
-        """True if it does something else where a name is not there."""
-        lacks = {"AttributeError", "*", "Exception", "BaseException", "ImportError", "ModuleNotFoundError"}
-        return not self.idle and not self.reraises and not lacks.isdisjoint(self.catches)
+        """True if it does something else where a module has no such name."""
+        return self._does_something_for("AttributeError", "*", "Exception", "BaseException")
+
+    @property
+    def probes_import(self) -> bool:
+        """True if it does something else where a name can't be imported."""
+        return self.probes or self._does_something_for("ImportError", "ModuleNotFoundError")
+
+    def _does_something_for(self, *exceptions: str) -> bool:
+        return not self.idle and not self.reraises and not set(exceptions).isdisjoint(self.catches)
 
     def takes(self, exception: str) -> bool:
         """True if it catches ``exception`` (a builtin name, or ``tf.errors.X``)."""

@@ -15,17 +15,39 @@ MOST_WAYS = 6
 
 def join_phases(left: Phase, right: Phase, left_guard: Guards = (), right_guard: Guards = ()) -> Phase:
     """The phase where two ways meet; the guards are the conditions under which each way was taken."""
-    if left.has is right.has:
-        if left.has is Tri.MAYBE and (left.guards != right.guards or left.by is not right.by):
-            return replace(left, guards=None)
-        return left
     pair = {left.has, right.has}
+    if pair == {Tri.MAYBE} and (left.guards, left.by, left.more) != (right.guards, right.by, right.more):
+        return _either(left, right, left_guard, right_guard)
+    if left.has is right.has:
+        return left
     if pair == {Tri.NO, Tri.UNKNOWN}:
         return Phase(Tri.UNKNOWN)
+    if pair == {Tri.YES, Tri.MAYBE}:
+        return _either(left, right, left_guard, right_guard)
     first, guard = (left, left_guard) if left.has in (Tri.YES, Tri.MAYBE) else (right, right_guard)
-    both = Tri.YES in pair and Tri.MAYBE in pair
-    known = first.guards is not None and not both and bool(guard)
-    return Phase(Tri.MAYBE, first.by, (*guard, *(first.guards or ())) if known else None)
+    ways = _ways(first, guard)
+    return replace(ways[0], more=ways[1:]) if ways else Phase(Tri.MAYBE, first.by, None)
+
+
+def _either(left: Phase, right: Phase, left_guard: Guards, right_guard: Guards) -> Phase:
+    """The phase where it has happened on either way, or may have."""
+    of_left, of_right = _ways(left, left_guard), _ways(right, right_guard)
+    ways = tuple(dict.fromkeys((*of_left, *of_right)))
+    if not of_left or not of_right or len(ways) > MOST_WAYS:
+        return Phase(Tri.MAYBE, left.by, None)
+    return replace(ways[0], more=ways[1:])
+
+
+def _ways(phase: Phase, guard: Guards) -> tuple[Phase, ...]:
+    """The ways on which it has happened, each with its conditions; none where they are not known."""
+    if not guard and phase.has is Tri.YES:
+        return ()
+    found = [
+        Phase(Tri.MAYBE, way.by, (*guard, *way.guards))
+        for way in phase.ways
+        if way.guards is not None and (guard or way.guards)
+    ]
+    return tuple(found) if len(found) == len(phase.ways) else ()
 
 
 def join_states(left: State, right: State, left_guard: Guards = (), right_guard: Guards = ()) -> State:

@@ -23,21 +23,36 @@ if TYPE_CHECKING:
 
 @record(frozen=True, slots=True)
 class Phase:
-    """The start of one thing: whether it has happened, what caused it, and its conditions (None: not known)."""
+    """The start of one thing: whether it has happened, what caused it, and its conditions (None: not known).
+
+    ``more``: where it may have happened on several ways, each with conditions of its own, those but the first.
+    """
 
     has: Tri = Tri.NO
     by: RuntimeStart | None = None
     guards: Guards | None = ()
+    more: tuple[Phase, ...] = ()
+
+    @property
+    def ways(self) -> tuple[Phase, ...]:
+        """The ways on which it may have happened, each a phase of its own."""
+        return (replace(self, more=()), *self.more) if self.more else (self,)
 
     def under(self, guards: Guards) -> Phase:
         """This phase as it is where ``guards`` hold: conditions that exclude each other rule a start out."""
         if self.has is not Tri.MAYBE or not self.guards:
             return self
-        if any((text, not outcome) in guards for text, outcome in self.guards):
+        left = [way for way in self.ways if not way.is_ruled_out(guards)]
+        if not left:
             return Phase()
-        if all(guard in guards for guard in self.guards):
-            return replace(self, has=Tri.YES, guards=())
-        return self
+        for way in left:
+            if all(guard in guards for guard in way.guards or ()):
+                return Phase(Tri.YES, way.by)
+        return replace(left[0], more=tuple(left[1:]))
+
+    def is_ruled_out(self, guards: Guards) -> bool:
+        """True if one of its conditions does not hold where ``guards`` do."""
+        return any((text, not outcome) in guards for text, outcome in self.guards or ())
 
 
 @record(frozen=True, slots=True)

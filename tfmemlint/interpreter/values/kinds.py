@@ -270,6 +270,9 @@ class Scope:
     """The module whose names these are; only for the scope of a module."""
     aliases: dict[str, tuple[str, int, int]] = field(default_factory=dict)
     """Parameters that are names of the caller's: that name, the number of its scope, and how often it was bound."""
+    same_as: dict[str, tuple[str, int, int, int]] = field(default_factory=dict)
+    """Names that mean a field of another one: the field, the number of that one's scope, and how often that one, and
+    the name itself, were bound by then."""
 
     def lookup(self, name: str) -> Value | None:
         """The value of ``name`` as Python would find it, or None where no scope binds it."""
