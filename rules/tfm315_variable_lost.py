@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from tfmemlint.interpreter.program import Program
 
 _PURPOSES = {GROWTH: Purpose.GROWTH, ALLOCATOR: Purpose.ALLOCATOR, VISIBLE: Purpose.VISIBLE}
-_ELSEWHERE = ("kernel", "command", "replaced", "shell")
+_ELSEWHERE = ("kernel", "command", "replaced", "shell", "name")
 """Places of which a variable is not passed on by a change of a configuration file."""
 
 
@@ -37,7 +37,8 @@ class VariableLost(Rule):
     dictionary, and the environment of the process, in which TensorFlow looks, stays as it is. Finds variables as well
     that ``os.system("export ...")`` or ``subprocess`` sets in a shell of its own, and those that are put into a copy of
     ``os.environ`` which the process that is started there does not get. So are variables that the program has set
-    before it starts another Python with an environment that lacks them (``env={"PATH": ...}``).
+    before it starts another Python with an environment that lacks them (``env={"PATH": ...}``); and names of Python's
+    that are called like a variable and that nothing reads (``CUDA_VISIBLE_DEVICES = "1"``).
 
     A variable that the script itself reads is not reported, nor is ``CUDA_VISIBLE_DEVICES`` in a job of a scheduler,
     which has already exported it. ``pip``, ``venv``, ``setup.py`` and similar commands do not count as programs that
@@ -95,7 +96,7 @@ class VariableLost(Rule):
         for lost in program.of(EnvLost):
             if read_at(lost.name) not in ABOUT_GPUS:
                 continue
-            beside = [each for each in program.of(EnvLost) if each.why == "shell" and each.span == lost.span]
+            beside = [each for each in program.of(EnvLost) if each.why in ("shell", "name") and each.span == lost.span]
             message, advice = _words(lost)
             without = Step(lost.path, lost.begun, f"{lost.program} starts without it")
             begun = () if lost.why in (*_ELSEWHERE, "layer") else (without,)
@@ -121,7 +122,8 @@ class VariableLost(Rule):
                 notes=(f"It is passed on anyway where {lost.name} was exported before the script started.",)
                 if lost.why == "unexported"
                 else (),
-                fixable=lost.why not in _ELSEWHERE or (lost.why == "shell" and lost.state.context.has is Tri.NO),
+                fixable=lost.why not in _ELSEWHERE
+                or (lost.why in ("shell", "name") and lost.state.context.has is Tri.NO),
                 details={
                     "why": lost.why,
                     "key": lost.key,
@@ -138,6 +140,11 @@ class VariableLost(Rule):
             from tfmemlint.fixes.rewrites import env_variables
 
             env_variables.set_in_process(editor, finding)
+            return
+        if finding.details["why"] == "name":
+            from tfmemlint.fixes.rewrites import env_variables
+
+            env_variables.set_in_place_of_name(editor, finding)
             return
         if finding.details["why"] == "left out":
             from tfmemlint.fixes.rewrites import env_variables
@@ -170,6 +177,10 @@ def _words(lost: EnvLost) -> tuple[str, str]:
         case "replaced":
             return f"{name} is put into a dictionary in place of os.environ: TensorFlow does not get it", (
                 "Call os.environ.update() with the dictionary, which changes the environment of the process"
+            )
+        case "name":
+            return f"{name} is only a name of Python's, which nothing reads: TensorFlow does not get it", (
+                f"Write os.environ[{name!r}] = {lost.text!r}"
             )
         case "copy":
             return f"{name} is put into a copy of the environment: the process that is started does not get it", (

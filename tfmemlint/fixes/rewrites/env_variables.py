@@ -326,6 +326,16 @@ def set_in_process(editor: Editor, finding: Finding) -> None:
     editor.unsafe("Set it in the environment of the process")
 
 
+def set_in_place_of_name(editor: Editor, finding: Finding) -> None:
+    """Set the variable in the environment of the process where a name of Python's is bound."""
+    target = editor.expression_at(finding.span)
+    statement = own_statement(editor, target) or editor.statement_at(finding.span)
+    name, _, value = str(cast("list[object]", finding.details["pairs"])[0]).partition("=")
+    line = f"{editor.add_import('os')}.environ[{editor.quoted(name)}] = {editor.quoted(value)}\n"
+    editor.replace_statement(statement, line)
+    editor.unsafe("Set it in the environment of the process")
+
+
 def keep_environment(editor: Editor, finding: Finding) -> None:
     """Put the variables of this process in front of those that a process is given."""
     given = editor.node_at(finding.span, cst.Dict)

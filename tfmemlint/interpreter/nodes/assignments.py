@@ -8,13 +8,14 @@ from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.operations.amounts_told import told_in_name
 from tfmemlint.interpreter.operations.arithmetic import numbered, operate
 from tfmemlint.interpreter.operations.contents import cells_of, forget_contents, mark_escaped
+from tfmemlint.interpreter.operations.environment import report_plain_name
 from tfmemlint.interpreter.operations.generators import drain
 from tfmemlint.interpreter.operations.guards import note_same
 from tfmemlint.interpreter.operations.lists import extend
 from tfmemlint.interpreter.operations.never_run import report_stored_for_nothing
 from tfmemlint.interpreter.operations.protocols import in_place
 from tfmemlint.interpreter.registry import visits
-from tfmemlint.interpreter.values import UNKNOWN, Amount, Instance, Lazy, Seq, Thread, Value
+from tfmemlint.interpreter.values import UNKNOWN, Amount, Const, Instance, Lazy, Seq, Thread, Value
 
 
 @visits(ast.NamedExpr)
@@ -35,6 +36,8 @@ def visit_assign(context: Context, node: ast.Assign) -> None:
         value = told_in_name(context, node, value)
     for target in node.targets:
         context.assign(target, value)
+    if isinstance(value, Const):
+        report_plain_name(context, node, value)
     if value == UNKNOWN and isinstance(node.value, ast.Attribute) and isinstance(node.targets[0], ast.Name):
         note_same(context, node.targets[0].id, node.value)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from dataclasses import replace
 
 from tfmemlint.interpreter.context import Context
@@ -13,6 +14,7 @@ from tfmemlint.interpreter.program import Arg, ChildEnv, EnvLost, EnvWrite
 from tfmemlint.interpreter.state import Tri
 from tfmemlint.interpreter.values import UNKNOWN, Amount, Const, Dict, Value
 from tfmemlint.knowledge import units
+from tfmemlint.knowledge.environment import ABOUT_GPUS, read_at
 from tfmemlint.model.finding import Span
 from tfmemlint.model.patterns import late_pattern
 
@@ -110,6 +112,44 @@ def replace_environment(context: Context, value: Value, node: ast.AST, given: as
                 **fields | ({"span": key} if key is not None else {}),
             )
         )
+
+
+_IMPORTS_TENSORFLOW = late_pattern(r"^[ \t]{0,40}(?:import|from)[ \t]{1,9}(?:tensorflow|keras)\b", re.MULTILINE)
+_ALL_NAMES = ("globals", "locals", "vars", "eval", "exec", "__all__")
+
+
+def report_plain_name(context: Context, node: ast.Assign, value: Value) -> None:
+    """Report a variable of TensorFlow's that is only a name of Python's, which nothing reads."""
+    match node.targets:
+        case [ast.Name(id=name) as target] if read_at(name) in ABOUT_GPUS:
+            pass
+        case _:
+            return
+    given = value.value if isinstance(value, Const) else None
+    own = context.scope is context.module and context.unit is context.main
+    text = context.source.text
+    # A module of settings has names for others, which need not be those that the environment gets.
+    if not isinstance(given, (str, int)) or not own or context.state is None or not _IMPORTS_TENSORFLOW.search(text):
+        return
+    if f"'{name}'" in text or f'"{name}"' in text:
+        return
+    uses = [part for part in ast.walk(context.unit.tree) if isinstance(part, ast.Name)]
+    if any(part.id in (name, *_ALL_NAMES) and isinstance(part.ctx, ast.Load) for part in uses):
+        return
+    said = str(int(given) if isinstance(given, bool) else given)
+    context.emit(
+        EnvLost(
+            name=name,
+            value=said,
+            why="name",
+            begun=context.span(node),
+            program="the process",
+            text=said,
+            key=context.span(target),
+            given=context.span(node.value),
+            **event_fields(context, node) | {"span": context.span(target)},
+        )
+    )
 
 
 def child_env(context: Context, node: ast.Call) -> None:

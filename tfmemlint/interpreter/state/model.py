@@ -48,7 +48,7 @@ class Phase:
         for way in left:
             if all(guard in guards for guard in way.guards or ()):
                 return Phase(Tri.YES, way.by)
-        return replace(left[0], more=tuple(left[1:]))
+        return self if len(left) == len(self.ways) else replace(left[0], more=tuple(left[1:]))
 
     def is_ruled_out(self, guards: Guards) -> bool:
         """True if one of its conditions does not hold where ``guards`` do."""
