@@ -139,6 +139,8 @@ def attribute_of_module(context: Context, base: Module, name: str, node: ast.AST
     if found is None and name == "__path__" and (unit := base.scope.unit) is not None:
         place = os.path.abspath(unit.source.path)
         return FilePath(os.path.dirname(place), anchored=True) if place.endswith("__init__.py") else UNKNOWN
+    if found is None and name == "__name__" and base.scope.unit is not None:
+        return Const(base.scope.unit.name)
     return found if found is not None else UNKNOWN
 
 

@@ -21,7 +21,7 @@ from tfmemlint.interpreter.operations.run_configs import WITHOUT_SESSION_CONFIG
 from tfmemlint.interpreter.operations.unknown_calls import call_not_followed
 from tfmemlint.interpreter.program import Arg
 from tfmemlint.interpreter.registry import Invocation, attribute_of, calls, item_of, stores_in
-from tfmemlint.interpreter.values import UNKNOWN, Amount, Const, Made, Proto, Ref, Value
+from tfmemlint.interpreter.values import UNKNOWN, Amount, Const, Made, Module, Proto, Ref, Value
 from tfmemlint.knowledge.functions import SESSIONS, TENSORFLOW_FLAGS
 from tfmemlint.knowledge.units import BYTES
 
@@ -88,6 +88,9 @@ def item_of_reference(
     if not isinstance(key, Const) or not isinstance(key.value, str):
         return UNKNOWN
     if base.name == "sys.modules":
+        own = context.main if key.value == context.main.name else context.units.get(key.value)
+        if own is not None:
+            return Module(own.name, own.scope)
         return Ref(canonical(key.value)) if is_tensorflow(canonical(key.value)) else UNKNOWN
     if base.name.endswith(".__dict__"):
         found = context.attribute(Ref(base.name.removesuffix(".__dict__")), key.value, node)
