@@ -220,6 +220,8 @@ class Context(Place):
         """The attributes that functions have changed, by the id of each node (None: of the receiver)."""
         self.harmless_runs: dict[Hashable, int] = {}
         """The number of times that such a function was interpreted."""
+        self.constants_given: dict[int, int] = {}
+        """The number of times that it has made a constant of constants, by the id of its node."""
         self.classes_made: dict[int, int] = {}
         """The number of classes that a method of a metaclass or of a base class has made, by the id of its node."""
         self.idle_runs: dict[Hashable, int] = {}

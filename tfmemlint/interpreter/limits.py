@@ -41,6 +41,8 @@ MAX_FILE_ITEMS_UNROLLED = 60
 """Values of a configuration file that a loop puts into an object one by one."""
 MAX_RUNS_OF_HARMLESS_FUNCTION = 4
 """Calls of one function without configuration that are followed while its containers keep changing."""
+MAX_CONSTANTS_GIVEN = 40
+"""Calls of such a function that are followed while it makes a constant of constants, as one that reads sizes does."""
 MAX_DICTIONARIES_MADE = 60
 """The same of a constructor of a subclass of ``dict``: a configuration is made of dozens of them."""
 MAX_NESTED_SECOND_PASSES = 3

@@ -10,6 +10,7 @@ from operator import is_, itemgetter
 from tfmemlint.interpreter.context import NO_CELL_CHANGED, Context
 from tfmemlint.interpreter.limits import (
     MAX_CALL_DEPTH,
+    MAX_CONSTANTS_GIVEN,
     MAX_COUNTED_RECURSIONS,
     MAX_DICTIONARIES_MADE,
     MAX_IDLE_RUNS,
@@ -80,7 +81,8 @@ def call_function(
     if graph and not context.here.graph_mode:
         start_runtime(context, node, "context", "tf.function", f"{function_name(function.node)}(), a tf.function,")
     plain = not any(map(is_called, (*args, *keywords.values()))) and not is_module_getattr(function)
-    if plain and gains_nothing(context, function, quiet, args, keywords):
+    number_given = context.constants_given.get(id(function.node), 0) if counted else 0
+    if plain and not 0 < number_given < MAX_CONSTANTS_GIVEN and gains_nothing(context, function, quiet, args, keywords):
         for value in (*args, *keywords.values()):
             mark_escaped(context, value)
         _may_signal(context, function, args, keywords)
@@ -93,7 +95,7 @@ def call_function(
         context.give_up(f"more than {STEPS_WITH_ALL_CODE} steps")
         return _leave_out(context, function, args, keywords)
     key = settled_key(context, function, args, keywords)
-    if plain and not is_module_getattr(function):
+    if plain and not is_module_getattr(function) and not 0 < number_given < MAX_CONSTANTS_GIVEN:
         counted_as = key[:2] if isinstance(key, tuple) else key
         context.harmless_runs[counted_as] = context.harmless_runs.get(counted_as, 0) + 1
         makes = function_name(function.node) == "__init__" and is_dict(context, function.bound or UNKNOWN)
@@ -109,6 +111,9 @@ def call_function(
     )
     context.reads, context.oldest_cell_changed, begun, heap = {}, NO_CELL_CHANGED, context.next_serial(), context.heap
     result = run_function(context, function, args, keywords, node, graph=graph)
+    if counted and isinstance(result, Const) and result.value is not None:
+        # What it makes of other constants is another one: ``in_mib("4GiB")``.
+        context.constants_given[id(function.node)] = number_given + 1
     looked = {cell: content for cell, content in context.reads.items() if cell.number < begun}
     again = context.stored_calls != noisy and any(is_called(content_of(context, cell)) for cell in looked)
     if context.oldest_cell_changed < begun or again or is_module_getattr(function):
