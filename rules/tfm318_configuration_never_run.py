@@ -13,6 +13,8 @@ from tfmemlint.model.intent import Intent, Purpose
 from tfmemlint.rulekit.explain import short
 from tfmemlint.rulekit.impossible_systems import KIND as ANOTHER_SYSTEM
 from tfmemlint.rulekit.impossible_systems import impossible_systems
+from tfmemlint.rulekit.misnamed_hooks import KIND as HOOK
+from tfmemlint.rulekit.misnamed_hooks import hook_place, misnamed_hooks
 from tfmemlint.rulekit.rule import Rule
 from tfmemlint.rulekit.turned_guards import KIND, turned_guards
 from tfmemlint.rulekit.unread_settings import KIND as SETTING
@@ -82,6 +84,9 @@ class ConfigurationNeverRun(Rule):
     are none (``if not gpus:``) or on a system of a name that no system has (``platform.system() == "linux"``: it is
     ``"Linux"``), a table of functions that is asked for a key that it nearly has (``SETUPS.get("growth")``, which has
     ``"memory_growth"``), and options that a statement compares (``==``) or names where it has to assign them.
+
+    Finds methods that configure GPUs under a name that the framework of their class does not call: ``setUpModule`` in a
+    ``TestCase``, ``on_training_begin`` in a Keras ``Callback``.
 
     Finds a setting that a file of settings has under a name that nothing reads (``memory_growth: true``), where the
     code asks for another name for the same intent (``settings.get("allow_growth")``), with nothing by default.
@@ -175,6 +180,24 @@ class ConfigurationNeverRun(Rule):
                 details={"kind": ANOTHER_SYSTEM, "place": place, "right": right},
             )
 
+        for event, function, framework, right in misnamed_hooks(program):
+            place = hook_place(program, function)
+            yield self.finding(
+                program,
+                event,
+                f"{short(event.called)} is never called: {framework} calls {right}(), and nothing {function.name}()",
+                span=place,
+                severity=Severity.WARNING,
+                intent=_intent(event),
+                outcome="Nothing is raised; the setting is not made",
+                advice=f"Call it {right}",
+                trace=(
+                    Step(event.path, place, f"nothing calls {function.name}()"),
+                    Step(event.path, event.span, f"{short(event.called)} is called in it"),
+                ),
+                details={"kind": HOOK, "place": place, "right": right},
+            )
+
         for unread in unread_settings(program):
             yield self.finding(
                 program,
@@ -212,6 +235,8 @@ class ConfigurationNeverRun(Rule):
 
         if finding.details["kind"] == ANOTHER_SYSTEM:
             run_lazy_code.name_system(editor, finding)
+        elif finding.details["kind"] == HOOK:
+            run_lazy_code.name_hook(editor, finding)
         elif finding.details["kind"] == SETTING:
             run_lazy_code.name_setting(editor, finding)
         elif finding.details["kind"] == KIND:

@@ -45,6 +45,24 @@ def run(editor: Editor, finding: Finding) -> None:
     editor.unsafe("Run the configuration")
 
 
+def name_hook(editor: Editor, finding: Finding) -> None:
+    """Give a method the name by which its framework calls it.
+
+    Raises:
+        Withheld: its name is not found.
+    """
+    place = finding.details["place"]
+    names = [
+        node.name
+        for node in matchers.findall(editor.module, matchers.FunctionDef())
+        if isinstance(node, cst.FunctionDef) and editor.span(node.name) == place
+    ]
+    if len(names) != 1:
+        raise Withheld("its name is not found")
+    editor.replace(names[0], str(finding.details["right"]))
+    editor.unsafe(f"Call it {finding.details['right']}")
+
+
 def keep_items(editor: Editor, finding: Finding) -> None:
     """Make a list in the place of an iterator that is gone through twice.
 
