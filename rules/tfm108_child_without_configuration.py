@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tfmemlint.interpreter.program import ChildStarts
+from tfmemlint.interpreter.program import CallHanded, ChildStarts
 from tfmemlint.interpreter.values import Const
-from tfmemlint.knowledge.functions import GROWTH_VARIABLE, SET_GROWTH
+from tfmemlint.knowledge.functions import GROWTH_VARIABLE, SET_GROWTH, SET_VISIBLE
 from tfmemlint.model.finding import Finding, Severity, Step
 from tfmemlint.model.intent import Intent, Purpose
 from tfmemlint.model.placed_text import place
@@ -26,6 +26,9 @@ class ChildWithoutConfiguration(Rule):
     ------------
     Finds functions that ``multiprocessing`` runs in a process that is spawned, or ``joblib`` in one of its own, which
     make tensors or models there, while memory growth or a limit is set in the parent process only.
+
+    Finds a function that configures the GPUs and is called where it has to be given:
+    ``Pool(2, initializer=claim(512))`` calls it in the parent process, and gives its result, ``None``, to the new ones.
 
     Why it matters
     --------------
@@ -79,13 +82,19 @@ class ChildWithoutConfiguration(Rule):
     severity = Severity.ERROR
     fixable = "sometimes"
     whole_program = True
-    triggers = (r"get_context\(", r"set_start_method\(", r"\bdelayed\(")
+    triggers = (
+        *(r"get_context\(", r"set_start_method\(", r"\bdelayed\("),
+        *(r"\binitializer\s{0,4}=", r"\btarget\s{0,4}=", r"\bPool\(", r"ProcessPoolExecutor"),
+    )
 
     def check(self, program: Program) -> Iterator[Finding]:
         """Yield each function that a new process runs without the parent's configuration, once."""
+        handed = {(each.path, each.span): each for each in program.of(CallHanded)}
+        for each in handed.values():
+            yield self._handed(program, each)
         reported: set[object] = set()
         for event in program.of(ChildStarts):
-            if (event.path, event.text) in reported:
+            if (event.path, event.text) in reported or (event.path, event.made) in handed:
                 continue
             reported.add((event.path, event.text))
             setting, start = event.settings[0], event.start
@@ -102,7 +111,7 @@ class ChildWithoutConfiguration(Rule):
                 event,
                 f"{event.text}() runs in a process of its own, which does not have the {_what(setting)} set "
                 f"{in_line(setting)}",
-                intent=Intent(Purpose.GROWTH if setting.name == SET_GROWTH else Purpose.LIMIT),
+                intent=_intent_of(setting.name),
                 outcome=f"{start.text} at {place(start.path, start.span.row)} takes nearly all memory of each GPU in "
                 "each of the processes",
                 advice=f"Configure the GPUs in {event.text}() as well, before anything else",
@@ -112,10 +121,37 @@ class ChildWithoutConfiguration(Rule):
                 details={"call": _configuring(event), "function": event.text, "growth": growth},
             )
 
+    def _handed(self, program: Program, event: CallHanded) -> Finding:
+        """Return the finding about a call in the place of the function that a new process is to call."""
+        if event.parameter == "target":
+            outcome = "It runs here, before the process is made, which then runs nothing: Process raises nothing"
+        elif event.sure:
+            outcome = "The processes configure nothing: each takes nearly all memory of each GPU"
+        else:
+            outcome = (
+                "The processes configure nothing: where they are not forked, as by default from Python 3.14 on, each"
+                " takes nearly all memory of each GPU"
+            )
+        return self.finding(
+            program,
+            event,
+            f"{event.text}() is called here, in this process, and {event.parameter} gets its result, None",
+            span=event.place,
+            severity=Severity.ERROR if event.sure else Severity.WARNING,
+            intent=_intent_of(event.called),
+            outcome=outcome,
+            advice=f"Give {event.text} itself, and its arguments apart",
+            fixable=event.may_be_sent,
+            details={"handed": event.parameter},
+        )
+
     def fix(self, finding: Finding, editor: Editor) -> None:
         """Call the function that configures the GPUs in the new process as well, or set the variable for growth."""
-        from tfmemlint.fixes.rewrites import first_in_function
+        from tfmemlint.fixes.rewrites import first_in_function, hand_function
 
+        if "handed" in finding.details:
+            hand_function.hand(editor, finding)
+            return
         call, growth = str(finding.details["call"]), bool(finding.details["growth"])
         try:
             if not call or "own" not in finding.anchors:
@@ -129,6 +165,12 @@ class ChildWithoutConfiguration(Rule):
             lines = f"{name}.environ[{editor.quoted(GROWTH_VARIABLE)}] = {editor.quoted('true')}\n"
             editor.insert_before(editor.statement_at(finding.anchors["made"]), lines)
             editor.unsafe(f"Set {GROWTH_VARIABLE}, which new processes get as well")
+
+
+def _intent_of(function: str) -> Intent:
+    if function in SET_VISIBLE:
+        return Intent(Purpose.VISIBLE)
+    return Intent(Purpose.GROWTH if function == SET_GROWTH else Purpose.LIMIT)
 
 
 def _what(setting: Call) -> str:

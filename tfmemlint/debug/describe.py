@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from tfmemlint.interpreter.program import (
     AmountTold,
     Call,
+    CallHanded,
     ChildEnv,
     DeviceAt,
     DeviceTest,
@@ -128,6 +129,8 @@ def _words(event: Event) -> str:
             return f"test that no device passes: {event.text}"
         case NeverRun():
             return f"{event.kind} that would call {event.called}, and that nothing runs"
+        case CallHanded():
+            return f"call of {event.text}() in the place of a function ({event.parameter})"
         case MissingMember():
             return f"attribute {event.member} of {event.of}, which does not have it"
         case EnvWrite() | ChildEnv():

@@ -30,6 +30,7 @@ __all__ = [
     "AmountTold",
     "Arg",
     "Call",
+    "CallHanded",
     "ChildEnv",
     "ChildStarts",
     "DeviceAt",
@@ -222,6 +223,24 @@ class ChildStarts(Event):
     settings: tuple[Call, ...]
     made: Span
     own: Span | None = None
+
+
+@record(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class CallHanded(Event):
+    """A function that configures a GPU is called where a new process is to call it: ``Process(target=claim_gpu(512))``.
+
+    Attributes:
+        called: the function of TensorFlow. text: that of the program, as written. place: the call of it.
+        parameter: ``initializer`` or ``target``. sure: a new process has nothing of what this one has configured.
+        may_be_sent: a process that is started anew can find the function by its name.
+    """
+
+    called: str
+    text: str
+    parameter: str
+    place: Span
+    sure: bool
+    may_be_sent: bool
 
 
 @record(frozen=True, slots=True, kw_only=True, eq=False, repr=False)

@@ -11,6 +11,7 @@ from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.frames import Child
 from tfmemlint.interpreter.limits import MAX_ITEMS_UNROLLED
 from tfmemlint.interpreter.operations.events import event_fields
+from tfmemlint.interpreter.operations.handed_calls import report_handed_call
 from tfmemlint.interpreter.operations.paths import doubtful, merge, snapshot
 from tfmemlint.interpreter.operations.side_effects import havoc, is_side_effect_free
 from tfmemlint.interpreter.operations.signals import PHASES, only_starts
@@ -40,6 +41,7 @@ def note_process_functions(
         context.run_elsewhere.update(id(value.node) for value in values if isinstance(value, Function))
     if called.startswith(OF_PROCESSES) and not _OF_THREADS.search(called) and context.state is not None:
         _note_child(context, called, args, keywords, node)
+        report_handed_call(context, called, args, keywords, node)
         note_workers(context, called, args, keywords, node)
 
 

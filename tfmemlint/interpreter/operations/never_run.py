@@ -183,6 +183,11 @@ def _found(context: Context, value: Value) -> tuple[str, list[Function]] | None:
     return next(_configuring(context, value.code if isinstance(value, Lazy) else value, _MAX_DEPTH), None)
 
 
+def configured_by(context: Context, function: Function) -> str:
+    """Return the function of TensorFlow by which one of the program configures a GPU; "" if it does not."""
+    return next((name for name, _ in _configuring(context, function, _MAX_DEPTH)), "")
+
+
 def _report(
     context: Context, node: ast.expr, kind: str, found: tuple[str, list[Function]], stored_in: str = ""
 ) -> None:
