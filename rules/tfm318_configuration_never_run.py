@@ -10,6 +10,8 @@ from tfmemlint.knowledge.functions import SET_GROWTH, SET_LOGICAL, SET_VISIBLE
 from tfmemlint.knowledge.variables import ALLOCATOR, GROWTH, VISIBLE
 from tfmemlint.model.finding import Finding, Severity, Span, Step
 from tfmemlint.model.intent import Intent, Purpose
+from tfmemlint.rulekit.dropped_copies import KIND as COPY
+from tfmemlint.rulekit.dropped_copies import dropped_copies
 from tfmemlint.rulekit.explain import short
 from tfmemlint.rulekit.impossible_systems import KIND as ANOTHER_SYSTEM
 from tfmemlint.rulekit.impossible_systems import impossible_systems
@@ -90,6 +92,9 @@ class ConfigurationNeverRun(Rule):
 
     Finds a setting that a file of settings has under a name that nothing reads (``memory_growth: true``), where the
     code asks for another name for the same intent (``settings.get("allow_growth")``), with nothing by default.
+
+    Finds a changed copy of settings that nothing gets (``dataclasses.replace(settings, memory=4096)`` as a statement,
+    ``_replace``, ``model_copy``, ``|``), where the GPUs are configured by what is changed.
 
     Why it matters
     --------------
@@ -216,6 +221,18 @@ class ConfigurationNeverRun(Rule):
                 details={"kind": SETTING, "place": unread.place, "right": unread.near},
             )
 
+        for copy, key, configured in dropped_copies(program):
+            yield self.finding(
+                program,
+                copy,
+                f"{copy.receiver} keeps its {key or 'values'}: {copy.made} makes a changed copy, which nothing gets",
+                intent=_intent_of(configured) if "." in configured else Intent(_PURPOSES[configured]),
+                outcome=f"Nothing is raised; {short(configured)} gets what it was before",
+                advice=f"Assign it: {copy.receiver} = ...",
+                fixable=copy.may_assign,
+                details={"kind": COPY, "name": copy.receiver},
+            )
+
     def _unset(self, program: Program, event: NeverRun) -> Finding:
         name = short(event.called)
         return self.finding(
@@ -233,7 +250,9 @@ class ConfigurationNeverRun(Rule):
         """Run it: as a loop, as a call, entered or awaited; correct the condition; or assign the option."""
         from tfmemlint.fixes.rewrites import run_lazy_code
 
-        if finding.details["kind"] == ANOTHER_SYSTEM:
+        if finding.details["kind"] == COPY:
+            run_lazy_code.keep_copy(editor, finding)
+        elif finding.details["kind"] == ANOTHER_SYSTEM:
             run_lazy_code.name_system(editor, finding)
         elif finding.details["kind"] == HOOK:
             run_lazy_code.name_hook(editor, finding)

@@ -11,6 +11,7 @@ from tfmemlint.interpreter.program import (
     Call,
     CallHanded,
     ChildEnv,
+    CopyDropped,
     DeviceAt,
     DeviceTest,
     End,
@@ -131,6 +132,8 @@ def _words(event: Event) -> str:
             return f"{event.kind} that would call {event.called}, and that nothing runs"
         case CallHanded():
             return f"call of {event.text}() in the place of a function ({event.parameter})"
+        case CopyDropped():
+            return f"copy of {event.receiver} by {event.made}, with another {', '.join(event.keys)}, which nothing gets"
         case MissingMember():
             return f"attribute {event.member} of {event.of}, which does not have it"
         case EnvWrite() | ChildEnv():

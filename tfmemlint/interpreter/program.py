@@ -33,6 +33,7 @@ __all__ = [
     "CallHanded",
     "ChildEnv",
     "ChildStarts",
+    "CopyDropped",
     "DeviceAt",
     "DeviceTest",
     "End",
@@ -241,6 +242,25 @@ class CallHanded(Event):
     place: Span
     sure: bool
     may_be_sent: bool
+
+
+@record(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class CopyDropped(Event):
+    """A changed copy of an object is made, and nothing gets it: ``dataclasses.replace(settings, memory=4096)``.
+
+    Attributes:
+        receiver: the object, as written. keys: the names that are changed; "" for one that is not known.
+        made: what makes the copy: ``dataclasses.replace()``, ``settings._replace()``, ``settings | {...}``.
+        method: the last name of a method that does. of_dict: the object is a dictionary.
+        may_assign: the name of the object can be assigned to here.
+    """
+
+    receiver: str
+    keys: tuple[str, ...]
+    made: str
+    method: str = ""
+    of_dict: bool = False
+    may_assign: bool = True
 
 
 @record(frozen=True, slots=True, kw_only=True, eq=False, repr=False)

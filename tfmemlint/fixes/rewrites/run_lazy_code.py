@@ -302,3 +302,26 @@ def assign(editor: Editor, finding: Finding) -> None:
             raise Withheld("the code is part of a longer statement")
     editor.replace_statement(statement, text)
     editor.unsafe(f"Assign {text.partition(' = ')[0]}")
+
+
+def keep_copy(editor: Editor, finding: Finding) -> None:
+    """Assign a changed copy to the name of what it is a copy of.
+
+    Raises:
+        Withheld: the statement shares its line, or nothing reads a local name after it.
+    """
+    statement = editor.statement_at(finding.span)
+    line = statement.body[0] if isinstance(statement, cst.SimpleStatementLine) and len(statement.body) == 1 else None
+    if not isinstance(line, cst.Expr):
+        raise Withheld("the code is part of a longer statement")
+    name = str(finding.details["name"])
+    function = editor.nearest(statement, cst.FunctionDef)
+    if function is not None and "." not in name and not _is_read_below(editor, function, name, finding.span):
+        raise Withheld(f"nothing in {function.name.value} reads {name} after it: return the copy, and assign it there")
+    editor.replace_statement(statement, f"{name} = {editor.code(line.value)}\n")
+    editor.unsafe(f"Assign the changed copy to {name}")
+
+
+def _is_read_below(editor: Editor, function: cst.FunctionDef, name: str, place: Span) -> bool:
+    found = matchers.findall(function, matchers.Name(name))
+    return any(isinstance(node, cst.Name) and editor.span(node).row > place.end_row for node in found)
