@@ -18,6 +18,8 @@ from tfmemlint.rulekit.impossible_systems import impossible_systems
 from tfmemlint.rulekit.misnamed_hooks import KIND as HOOK
 from tfmemlint.rulekit.misnamed_hooks import hook_place, misnamed_hooks
 from tfmemlint.rulekit.rule import Rule
+from tfmemlint.rulekit.truth_of_nothing import KIND as TRUTH
+from tfmemlint.rulekit.truth_of_nothing import truths_of_nothing
 from tfmemlint.rulekit.turned_guards import KIND, turned_guards
 from tfmemlint.rulekit.unread_settings import KIND as SETTING
 from tfmemlint.rulekit.unread_settings import unread_settings
@@ -92,6 +94,9 @@ class ConfigurationNeverRun(Rule):
 
     Finds a setting that a file of settings has under a name that nothing reads (``memory_growth: true``), where the
     code asks for another name for the same intent (``settings.get("allow_growth")``), with nothing by default.
+
+    Finds calls that configure GPUs where another one is true (``set_visible_devices(...) and set_memory_growth(...)``):
+    all of them return ``None``.
 
     Finds a changed copy of settings that nothing gets (``dataclasses.replace(settings, memory=4096)`` as a statement,
     ``_replace``, ``model_copy``, ``|``), where the GPUs are configured by what is changed.
@@ -172,6 +177,18 @@ class ConfigurationNeverRun(Rule):
                 details={"kind": KIND, "test": test},
             )
 
+        for event, test, asked in truths_of_nothing(program):
+            yield self.finding(
+                program,
+                event,
+                f"{short(event.called)} is never reached: {asked}() returns None, which is false",
+                intent=_intent(event),
+                outcome="Nothing is raised; the setting is not made",
+                advice=f"Call {asked}() in a statement of its own, above",
+                trace=(Step(event.path, test, "this is asked for its truth"),),
+                details={"kind": TRUTH, "place": test},
+            )
+
         for event, constant, asked, right in impossible_systems(program):
             place = program.source.span(constant)
             yield self.finding(
@@ -248,9 +265,11 @@ class ConfigurationNeverRun(Rule):
 
     def fix(self, finding: Finding, editor: Editor) -> None:
         """Run it: as a loop, as a call, entered or awaited; correct the condition; or assign the option."""
-        from tfmemlint.fixes.rewrites import run_lazy_code
+        from tfmemlint.fixes.rewrites import run_lazy_code, truth_of_none
 
-        if finding.details["kind"] == COPY:
+        if finding.details["kind"] == TRUTH:
+            truth_of_none.mend(editor, finding)
+        elif finding.details["kind"] == COPY:
             run_lazy_code.keep_copy(editor, finding)
         elif finding.details["kind"] == ANOTHER_SYSTEM:
             run_lazy_code.name_system(editor, finding)

@@ -150,9 +150,10 @@ class GrowthOnOneGpu(Rule):
 
     def fix(self, finding: Finding, editor: Editor) -> None:
         """Set memory growth on all GPUs."""
-        from tfmemlint.fixes.rewrites import call_arguments
+        from tfmemlint.fixes.rewrites import call_arguments, truth_of_none
 
-        call_arguments.grow_every_gpu(editor, finding)
+        if not finding.details["alone"] or not truth_of_none.reach_every_item(editor, finding):
+            call_arguments.grow_every_gpu(editor, finding)
 
 
 def _text(call: Call, position: int, keyword: str) -> str:

@@ -12,6 +12,7 @@ from dataclasses import field
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from tfmemlint.interpreter.state import Arg, Call, Event, Handler, RuntimeStart, Tri
+from tfmemlint.interpreter.state.given import CallHanded, CopyDropped
 from tfmemlint.interpreter.state.options import OptionsCopied, OptionsEmptied, OptionStored, ProtoMade
 from tfmemlint.interpreter.state.texts import AmountTold, DeviceTest, NameAsked, TextDecides, TextTaken
 from tfmemlint.interpreter.values import UNKNOWN, ModuleInstance, Value
@@ -224,43 +225,6 @@ class ChildStarts(Event):
     settings: tuple[Call, ...]
     made: Span
     own: Span | None = None
-
-
-@record(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class CallHanded(Event):
-    """A function that configures a GPU is called where a new process is to call it: ``Process(target=claim_gpu(512))``.
-
-    Attributes:
-        called: the function of TensorFlow. text: that of the program, as written. place: the call of it.
-        parameter: ``initializer`` or ``target``. sure: a new process has nothing of what this one has configured.
-        may_be_sent: a process that is started anew can find the function by its name.
-    """
-
-    called: str
-    text: str
-    parameter: str
-    place: Span
-    sure: bool
-    may_be_sent: bool
-
-
-@record(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class CopyDropped(Event):
-    """A changed copy of an object is made, and nothing gets it: ``dataclasses.replace(settings, memory=4096)``.
-
-    Attributes:
-        receiver: the object, as written. keys: the names that are changed; "" for one that is not known.
-        made: what makes the copy: ``dataclasses.replace()``, ``settings._replace()``, ``settings | {...}``.
-        method: the last name of a method that does. of_dict: the object is a dictionary.
-        may_assign: the name of the object can be assigned to here.
-    """
-
-    receiver: str
-    keys: tuple[str, ...]
-    made: str
-    method: str = ""
-    of_dict: bool = False
-    may_assign: bool = True
 
 
 @record(frozen=True, slots=True, kw_only=True, eq=False, repr=False)

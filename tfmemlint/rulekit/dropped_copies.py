@@ -41,6 +41,9 @@ def dropped_copies(program: Program) -> Iterator[tuple[CopyDropped, str, str]]:
     for event in events:
         if (event.path, event.span) in seen or known.defines(event.method):
             continue
+        if event.path not in (program.source.path, *known.configuring):
+            # Such a module is not read where it is checked alone: nothing in it is about a GPU.
+            continue
         seen.add((event.path, event.span))
         for name, reads in known.taken():
             key = reads.key_of(event, known)
@@ -51,7 +54,7 @@ def dropped_copies(program: Program) -> Iterator[tuple[CopyDropped, str, str]]:
 
 @dataclass(slots=True)
 class _Reads:
-    """What an expression takes: ``words`` are attributes and keys, ``names`` the variables and attributes."""
+    """The names that an expression takes: ``words`` are attributes and keys, ``names`` variables and attributes."""
 
     words: set[str]
     names: set[str]
@@ -68,7 +71,7 @@ class _Reads:
 
 
 class _Known:
-    """What the modules of a program say of names, read once."""
+    """All that the modules of a program say of names, read once."""
 
     def __init__(self, program: Program) -> None:
         self.parents: dict[ast.AST, ast.AST] = {}
@@ -77,14 +80,18 @@ class _Known:
         self.functions: dict[str, list[ast.FunctionDef | ast.AsyncFunctionDef]] = {}
         self.calls: dict[str, list[ast.Call]] = {}
         self.fields: dict[str, int] = {}
+        self.configuring: set[str] = set()
         self._sinks: list[tuple[str, ast.AST, list[ast.expr]]] = []
         for unit in program.units:
             if unit.library:
                 continue
+            known = len(self._sinks)
             for node in ast.walk(unit.tree):
                 for child in ast.iter_child_nodes(node):
                     self.parents[child] = node
                 self._note(node)
+            if len(self._sinks) > known:
+                self.configuring.add(unit.source.path)
 
     def _note(self, node: ast.AST) -> None:
         match node:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def percent_to_fraction(editor: Editor, finding: Finding) -> None:
-    """Replace 50 by 0.5; divide a name or an attribute by 100.
+    """Replace 50 by 0.5; divide by 100 what has a name, or is looked up among settings.
 
     Raises:
         Withheld: the value is set elsewhere.
@@ -30,8 +30,27 @@ def percent_to_fraction(editor: Editor, finding: Finding) -> None:
     assert isinstance(number, (int, float))
     if isinstance(value, (cst.Integer, cst.Float)):
         editor.replace(value, f"{number / 100:g}")
-    elif isinstance(value, (cst.Name, cst.Attribute)):
+    elif isinstance(value, (cst.Name, cst.Attribute)) or _is_looked_up(value):
         editor.replace(value, f"{editor.code(value)} / 100")
     else:
         raise Withheld("the rewriter does not know how the value is computed")
     editor.unsafe("Convert percent to a fraction")
+
+
+_ASKED = frozenset({"get", "getfloat", "getint", "float", "int"})
+"""Functions and methods that return a setting as it is."""
+
+
+def _is_looked_up(value: cst.BaseExpression) -> bool:
+    """True for ``settings["percent"]`` and ``section.getfloat("percent")``, with no share as the default."""
+    if isinstance(value, cst.Subscript):
+        return True
+    if not isinstance(value, cst.Call):
+        return False
+    name = value.func.attr if isinstance(value.func, cst.Attribute) else value.func
+    if not isinstance(name, cst.Name) or name.value not in _ASKED:
+        return False
+    plain = [arg.value for arg in value.args]
+    if name.value in ("float", "int") and isinstance(value.func, cst.Name):
+        return len(plain) == 1 and (isinstance(plain[0], (cst.Name, cst.Attribute)) or _is_looked_up(plain[0]))
+    return not any(isinstance(each, cst.Float) and 0 < each.evaluated_value <= 1 for each in plain)

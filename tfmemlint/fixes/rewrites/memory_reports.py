@@ -8,6 +8,7 @@ from textwrap import dedent
 from typing import TYPE_CHECKING
 
 import libcst as cst
+from libcst import matchers
 
 from tfmemlint.fixes.call_context import set_applicability
 from tfmemlint.fixes.rewrites.render_intent import all_gpus, free_name, logical_name
@@ -210,13 +211,16 @@ def replace_key(editor: Editor, finding: Finding) -> None:
     report, device = str(details["report"]), str(details["device"])
     item = editor.expression_at(finding.span)
     if isinstance(item, cst.Call) and isinstance(item.func, cst.Attribute):
-        if len(item.args) != 1:
+        if len(item.args) > 2 or (len(item.args) == 2 and not _says_nothing(item.args[1].value)):
             raise Withheld("the code has a default for a missing key")
-        base = item.func.value
+        base, key = item.func.value, item.args[0].value
     elif isinstance(item, cst.Subscript):
-        base = item.value
+        base, written = item.value, item.slice[0].slice
+        key = written.value if isinstance(written, cst.Index) else item
     else:
         raise Withheld("the rewriter finds no key there")
+    if isinstance(key, cst.Name) and _is_of_loop(editor, key.value):
+        raise Withheld(f"{key.value} is another one in each pass of a loop")
     of_info = str(details["of"]).endswith("get_memory_info")
     if report == "total":
         if of_info:
@@ -238,6 +242,25 @@ def replace_key(editor: Editor, finding: Finding) -> None:
         name = logical_name(device, details["index"], guarded=True, editor=editor)
         editor.replace(item, memory_info_of(editor, item, name, report))
     editor.unsafe(f"Ask get_memory_info for {report!r}")
+
+
+def _says_nothing(default: cst.BaseExpression) -> bool:
+    """True for a default that stands for no answer: ``None``, ``0``, ``-1``, or a text."""
+    if isinstance(default, cst.Integer):
+        return default.evaluated_value == 0
+    if isinstance(default, cst.Float):
+        return default.evaluated_value == 0
+    negative = isinstance(default, cst.UnaryOperation) and isinstance(default.operator, cst.Minus)
+    return (
+        negative or isinstance(default, cst.SimpleString) or (isinstance(default, cst.Name) and default.value == "None")
+    )
+
+
+def _is_of_loop(editor: Editor, name: str) -> bool:
+    """True if a loop of the file has a variable of this name."""
+    loops = matchers.findall(editor.module, matchers.For() | matchers.CompFor())
+    targets = [loop.target for loop in loops if isinstance(loop, (cst.For, cst.CompFor))]
+    return any(matchers.findall(target, matchers.Name(name)) for target in targets)
 
 
 def ask_for_each(editor: Editor, finding: Finding) -> None:

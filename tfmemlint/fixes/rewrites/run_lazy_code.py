@@ -126,6 +126,15 @@ def _code(editor: Editor, kind: object, node: cst.BaseExpression) -> str:
             raise Withheld("there is no plain statement that runs this code")
 
 
+def loop_over(editor: Editor, node: cst.BaseExpression) -> str:
+    """Return a loop that does what a generator expression, or ``map(...)``, does for each item.
+
+    Raises:
+        Withheld: a name of the loop is another variable's.
+    """
+    return _code(editor, "map" if isinstance(node, cst.Call) else "generator expression", node)
+
+
 def _are_plain(args: Sequence[cst.Arg]) -> bool:
     return all(arg.keyword is None and not arg.star for arg in args)
 

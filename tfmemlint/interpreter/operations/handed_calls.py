@@ -18,7 +18,7 @@ from tfmemlint.interpreter.program import CallHanded
 from tfmemlint.interpreter.values import Const, Function, Instance, Module, Value
 
 _PLACES = {"Pool": (1, "initializer"), "ProcessPoolExecutor": (2, "initializer"), "Process": (1, "target")}
-"""What a new process calls: its position among the arguments, and its name."""
+"""The parameter with the function that a new process calls: its position, and its name."""
 _STARTED_ANEW = ("spawn", "forkserver")
 """Ways to start a process in which it has nothing of its parent's configuration."""
 
