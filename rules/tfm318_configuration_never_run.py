@@ -12,6 +12,7 @@ from tfmemlint.model.finding import Finding, Severity, Span, Step
 from tfmemlint.model.intent import Intent, Purpose
 from tfmemlint.rulekit.dropped_copies import KIND as COPY
 from tfmemlint.rulekit.dropped_copies import dropped_copies
+from tfmemlint.rulekit.dropped_options import dropped_options, purpose_of
 from tfmemlint.rulekit.explain import short
 from tfmemlint.rulekit.impossible_systems import KIND as ANOTHER_SYSTEM
 from tfmemlint.rulekit.impossible_systems import impossible_systems
@@ -101,6 +102,10 @@ class ConfigurationNeverRun(Rule):
     Finds a changed copy of settings that nothing gets (``dataclasses.replace(settings, memory=4096)`` as a statement,
     ``_replace``, ``model_copy``, ``|``), where the GPUs are configured by what is changed.
 
+    Where a configuration file starts the program, finds an option about GPUs that no parser of the program declares
+    (``--gpu-mem-limit``), where it has another for the same (``--gpu-memory-limit``): ``parse_known_args()`` drops it,
+    if the program reads its command line by that alone and never looks at the words that are left.
+
     Why it matters
     --------------
     Python makes them without running them, and raises nothing. The GPUs stay as they were: the process takes nearly all
@@ -130,6 +135,7 @@ class ConfigurationNeverRun(Rule):
     name = "configuration-never-run"
     severity = Severity.ERROR
     whole_program = True
+    sees_launch_environment = True
     fixable = "sometimes"
     triggers = (
         "memory_growth",
@@ -144,6 +150,9 @@ class ConfigurationNeverRun(Rule):
 
     def check(self, program: Program) -> Iterator[Finding]:
         """Yield what would configure a GPU and is not run."""
+        if program.launched:
+            yield from self._at_launch(program)
+            return
         for event in program.of(NeverRun):
             name = event.text or short(event.called)
             if event.kind in _UNSET:
@@ -248,6 +257,22 @@ class ConfigurationNeverRun(Rule):
                 advice=f"Assign it: {copy.receiver} = ...",
                 fixable=copy.may_assign,
                 details={"kind": COPY, "name": copy.receiver},
+            )
+
+    def _at_launch(self, program: Program) -> Iterator[Finding]:
+        """Yield what is not run only where the program is started in some way."""
+        for dropped in dropped_options(program):
+            given, meant = ", ".join(dropped.given), ", ".join(dropped.meant)
+            yield self.finding(
+                program,
+                dropped.event,
+                f"parse_known_args() drops {given}, which no parser declares: {meant} is meant",
+                severity=Severity.WARNING,
+                intent=Intent(purpose_of(dropped.meant[0])),
+                outcome="Nothing is raised; the option stays as it is by default",
+                advice=f"Write {meant} where the program is started",
+                trace=(Step(dropped.event.path, dropped.event.span, f"{given} is dropped here"),),
+                fixable=False,
             )
 
     def _unset(self, program: Program, event: NeverRun) -> Finding:

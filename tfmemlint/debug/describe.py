@@ -21,6 +21,7 @@ from tfmemlint.interpreter.program import (
     LateOption,
     MissingMember,
     NeverRun,
+    OptionsDropped,
     OptionsEmptied,
     ProtoMade,
     RankTaken,
@@ -128,6 +129,8 @@ def _words(event: Event) -> str:
             return f"amount in {event.unit} of {event.source}, told in {event.label}"
         case DeviceTest():
             return f"test that no device passes: {event.text}"
+        case OptionsDropped():
+            return f"parse_known_args() that drops {', '.join(event.given)}"
         case NeverRun():
             return f"{event.kind} that would call {event.called}, and that nothing runs"
         case CallHanded():

@@ -30,6 +30,7 @@ from tfmemlint.interpreter.values import (
     Function,
     Instance,
     ModuleInstance,
+    OptionParser,
     Part,
     Proto,
     Rows,
@@ -145,6 +146,7 @@ class Context(Place):
         self.singling_out: set[str] = set()
         """Serial numbers of `Made` values that were used, or passed on."""
         self.protos: list[tuple[Proto, Call]] = []
+        self.parsers: list[OptionParser] = []
         self.run_configs: list[tuple[int, Proto, Any]] = []
         self.ended: dict[Thread, State] = {}
         """The states that threads leave which only start something."""

@@ -75,6 +75,7 @@ def interpret(
         config_files=frozenset(context.config_files.found),
         settings={path: setting for path, setting in context.config_files.found.items() if setting is not None},
         missed=missed,
+        launched=context.setup is not None and context.setup.arguments is not None,
     )
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeVar, cast
 from tfmemlint.interpreter.state import Arg, Call, Event, Handler, RuntimeStart, Tri
 from tfmemlint.interpreter.state.given import CallHanded, CopyDropped
 from tfmemlint.interpreter.state.options import OptionsCopied, OptionsEmptied, OptionStored, ProtoMade
-from tfmemlint.interpreter.state.texts import AmountTold, DeviceTest, NameAsked, TextDecides, TextTaken
+from tfmemlint.interpreter.state.texts import AmountTold, DeviceTest, NameAsked, OptionsDropped, TextDecides, TextTaken
 from tfmemlint.interpreter.values import UNKNOWN, ModuleInstance, Value
 from tfmemlint.model.finding import Span
 from tfmemlint.model.records import dataclass, record
@@ -51,6 +51,7 @@ __all__ = [
     "OptionGiven",
     "OptionStored",
     "OptionsCopied",
+    "OptionsDropped",
     "OptionsEmptied",
     "Program",
     "ProtoMade",
@@ -345,6 +346,7 @@ class Program:
         put: the statements that put code into lists, or take it out, each with the calls that lead there.
         config_files: the absolute paths of the configuration files that were looked for, whether they are there or not.
         settings: what is in those that were read.
+        launched: it is run as a configuration file starts it, or without arguments.
     """
 
     source: Source
@@ -361,6 +363,7 @@ class Program:
     config_files: frozenset[str] = frozenset()
     settings: Mapping[str, Setting] = field(default_factory=dict, repr=False)
     missed: frozenset[str] = frozenset()
+    launched: bool = False
     _places: set[object] = field(default_factory=set, init=False, repr=False)
     _accepted: dict[tuple[str, Span], bool] = field(default_factory=dict, init=False, repr=False)
     _kinds: dict[type, list[Event]] = field(default_factory=dict, init=False, repr=False)

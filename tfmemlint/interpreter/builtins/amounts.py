@@ -11,6 +11,7 @@ from tfmemlint.interpreter.operations.classes import lineage, metaclass_of
 from tfmemlint.interpreter.operations.command_line import Option, given_option
 from tfmemlint.interpreter.operations.config_files import hooked, loaded
 from tfmemlint.interpreter.operations.environment import read_variable
+from tfmemlint.interpreter.operations.option_parsers import made_parser
 from tfmemlint.interpreter.registry import Invocation, builtin, models
 from tfmemlint.interpreter.values import (
     TRUTH,
@@ -22,7 +23,6 @@ from tfmemlint.interpreter.values import (
     Fields,
     FileContent,
     Instance,
-    OptionParser,
     Ref,
     Seq,
     Value,
@@ -43,7 +43,7 @@ def getenv(context: Context, call: Invocation) -> Value | None:
 
 @builtin("argparse.ArgumentParser", "configargparse.ArgumentParser")
 def argument_parser(context: Context, call: Invocation) -> Value | None:
-    return OptionParser()
+    return made_parser(context, call.keywords)
 
 
 @builtin("isinstance")

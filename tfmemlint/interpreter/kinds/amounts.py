@@ -9,6 +9,7 @@ from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.operations.amounts import of_text, option_value, read_as
 from tfmemlint.interpreter.operations.command_line import Option, option_of, words_in, words_of
 from tfmemlint.interpreter.operations.methods import MethodCall
+from tfmemlint.interpreter.operations.option_parsers import note_names, report_dropped
 from tfmemlint.interpreter.operations.options import SAYING_YES_OR_NO
 from tfmemlint.interpreter.operations.text_truth import option_read_by_bool
 from tfmemlint.interpreter.registry import attribute_of, item_of, method
@@ -104,6 +105,8 @@ def method_of_parser(context: Context, base: OptionParser, call: MethodCall) -> 
             _read_default(context, base, name, context.call(reader, [text], {}, call.node))
         given = _given(context, base, values[0] if values else keywords.get("args", Const(None)))
         parsed = Fields({**base.options, **given, **base.code})
+        if call.name == "parse_known_args":
+            report_dropped(context, base, values[0] if values else keywords.get("args", Const(None)), call.node)
         return Seq((parsed, UNKNOWN), "tuple") if call.name == "parse_known_args" else parsed
     if call.name == "add_argument":
         _add_argument(context, base, values, keywords, call.node)
@@ -116,7 +119,9 @@ def method_of_parser(context: Context, base: OptionParser, call: MethodCall) -> 
                 base.options[name] = value
             if isinstance(value, Function) and _COMMANDS not in base.options:
                 base.code[name] = value
-    elif call.name == "add_subparsers":
+    elif call.name != "add_subparsers":
+        base.doubts.add(call.name)
+    else:
         # A command may have defaults of its own.
         base.code.clear()
         base.options[_COMMANDS] = UNKNOWN
@@ -128,6 +133,7 @@ def _add_argument(
 ) -> None:
     """Note what an option is parsed as: a text, if nothing says otherwise."""
     names = [value.value for value in values if isinstance(value, Const) and isinstance(value.value, str)]
+    note_names(parser, names, known=len(names) == len(values) and "**" not in keywords)
     given = keywords.get("dest")
     long = [name for name in names if name.startswith("--")]
     name = str(given.value) if isinstance(given, Const) else (long or names or [""])[0].lstrip("-").replace("-", "_")

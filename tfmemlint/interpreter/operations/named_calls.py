@@ -23,6 +23,7 @@ from tfmemlint.interpreter.operations.in_force import late_effect
 from tfmemlint.interpreter.operations.keras_callbacks import run_callbacks
 from tfmemlint.interpreter.operations.library import in_library
 from tfmemlint.interpreter.operations.objects import call_first_special
+from tfmemlint.interpreter.operations.option_parsers import doubt_parsers
 from tfmemlint.interpreter.operations.protocols import as_lazy, call_all, call_all_with, is_own, members_of
 from tfmemlint.interpreter.operations.shell_commands import report_exports
 from tfmemlint.interpreter.operations.signals import may_be_signalled
@@ -179,6 +180,8 @@ def _call_third_party(context: Context, call: Invocation) -> Value:
         mark_escaped(context, value)
         if name not in KEEPING:
             passed_to_unknown(context, value)
+    if context.parsers and name not in KEEPING:
+        doubt_parsers(context, call.all_values)
     if name == "os.putenv":
         env_write(context, call.values, node, call.written)
     if name.startswith("subprocess.") and isinstance(node, ast.Call):

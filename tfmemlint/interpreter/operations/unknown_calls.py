@@ -9,6 +9,7 @@ from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.observer import Surrender
 from tfmemlint.interpreter.operations.callbacks import note_process_functions
 from tfmemlint.interpreter.operations.contents import mark_escaped, passed_to_unknown
+from tfmemlint.interpreter.operations.option_parsers import doubt_parsers
 from tfmemlint.interpreter.operations.signals import may_be_signalled
 from tfmemlint.interpreter.values import UNKNOWN, Value
 
@@ -23,4 +24,6 @@ def call_not_followed(context: Context, args: Sequence[Value], keywords: dict[st
     for value in (*args, *keywords.values()):
         mark_escaped(context, value)
         passed_to_unknown(context, value)
+    if context.parsers:
+        doubt_parsers(context, (*args, *keywords.values()))
     return UNKNOWN

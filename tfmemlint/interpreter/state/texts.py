@@ -58,6 +58,19 @@ class NameAsked(Event):
 
 
 @record(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class OptionsDropped(Event):
+    """``parse_known_args`` leaves options of the command line aside that its parser does not declare.
+
+    ``given``: these, as they are written, in order. ``declared``: the names of each option of the parser.
+    ``words``: all words of the command line, None in place of one that is not known.
+    """
+
+    given: tuple[str, ...]
+    declared: tuple[tuple[str, ...], ...]
+    words: tuple[str | None, ...]
+
+
+@record(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class TextTaken(Event):
     """A text that may say no is taken for a truth value: it is true, whatever it says.
 

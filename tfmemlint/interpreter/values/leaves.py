@@ -195,12 +195,16 @@ class OptionParser(Unknown):
         readers: the functions that are given the text of an option when a command line is parsed, with that
             text, and the name of the option.
         words: how each option is given on a command line.
+        names: those of each option that is declared, as they are written. doubts: why an option may be known that is
+        not among them, each in a word; ``whole`` if the parser takes no part of a name for all of it.
     """
 
     options: dict[str, Any] = field(default_factory=dict)
     code: dict[str, Any] = field(default_factory=dict)
     readers: list[tuple[str, Any, Any]] = field(default_factory=list)
     words: dict[str, Any] = field(default_factory=dict)
+    names: list[tuple[str, ...]] = field(default_factory=list)
+    doubts: set[str] = field(default_factory=set)
 
 
 @record(frozen=True, slots=True, eq=False)
