@@ -33,6 +33,10 @@ class VariableLost(Rule):
     ``RUN`` of a Dockerfile or a step of a workflow that does nothing else, or by ``!export`` in a notebook; or in whose
     ``export`` there are invisible characters, so that the shell does not know the command.
 
+    Finds variables that a loop, or another compound command, exports at the end of a pipe: by name, or all lines of a
+    file that can be read (``grep -v '^#' settings.env | while read -r line; do export "$line"; done``). bash and sh run
+    it in a process of its own; zsh, ksh, and bash after ``shopt -s lastpipe`` do not.
+
     In Python, finds variables in a dictionary that is assigned to ``os.environ``: this gives the name to the
     dictionary, and the environment of the process, in which TensorFlow looks, stays as it is. Finds variables as well
     that ``os.system("export ...")`` or ``subprocess`` sets in a shell of its own, and those that are put into a copy of
@@ -88,6 +92,8 @@ class VariableLost(Rule):
         r"(?:TF_|CUDA_)\w{0,60}(?:GROW|GROT|MEM|FRACTION|ALLOC|DEVI[CS]|GPU)",
         "GPU_ALLO[CW]",
         "XLA_PYTHON_CLIENT",
+        r"\b(?:export|declare -x) [\"']?\$\w",
+        r"\b(?:export|declare -x) [\"']?\$\{\w",
     )
     fixable = "sometimes"
 
@@ -97,7 +103,16 @@ class VariableLost(Rule):
             if read_at(lost.name) not in ABOUT_GPUS:
                 continue
             beside = [each for each in program.of(EnvLost) if each.why in ("shell", "name") and each.span == lost.span]
-            message, advice = _words(lost)
+            if lost.why == "pipe":
+                # One command exports all lines of a file.
+                same = [each for each in program.of(EnvLost) if each.why == "pipe" and each.span == lost.span]
+                names = [each.name for each in same if read_at(each.name) in ABOUT_GPUS]
+                if lost.name != names[0]:
+                    continue
+                lost_names = ", ".join(dict.fromkeys(names))
+            else:
+                lost_names = lost.name
+            message, advice = _words(lost, lost_names)
             without = Step(lost.path, lost.begun, f"{lost.program} starts without it")
             begun = () if lost.why in (*_ELSEWHERE, "layer") else (without,)
             if lost.why == "left out":
@@ -122,7 +137,7 @@ class VariableLost(Rule):
                 notes=(f"It is passed on anyway where {lost.name} was exported before the script started.",)
                 if lost.why == "unexported"
                 else (),
-                fixable=lost.why not in _ELSEWHERE
+                fixable=lost.why not in (*_ELSEWHERE, "pipe")
                 or (lost.why in ("shell", "name") and lost.state.context.has is Tri.NO),
                 details={
                     "why": lost.why,
@@ -163,8 +178,8 @@ class VariableLost(Rule):
         text_editor.pass_to_program(editor, finding)
 
 
-def _words(lost: EnvLost) -> tuple[str, str]:
-    name, written = lost.name, f"{lost.name}={lost.text}"
+def _words(lost: EnvLost, name: str) -> tuple[str, str]:
+    written = f"{lost.name}={lost.text}"
     match lost.why:
         case "unexported":
             return (
@@ -198,6 +213,10 @@ def _words(lost: EnvLost) -> tuple[str, str]:
             return f"{name} is set in a shell of its own: the notebook does not get it", f"Write %env {written}"
         case "command":
             return f"The shell knows no command {lost.program!a}: {name} is never set", f"Write export {name}"
+        case "pipe":
+            return f"{_short(lost.program)} does not get {name}: a process of its own exports that, behind a pipe", (
+                "Give the loop its input by a redirection, not by a pipe: while ...; do ...; done < file"
+            )
         case "layer":
             return f"{name} is set for this RUN alone: no container gets it", f"Write ENV {written}"
         case _:

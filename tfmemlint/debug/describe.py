@@ -21,7 +21,6 @@ from tfmemlint.interpreter.program import (
     LateOption,
     MissingMember,
     NeverRun,
-    OptionsDropped,
     OptionsEmptied,
     ProtoMade,
     RankTaken,
@@ -32,6 +31,7 @@ from tfmemlint.interpreter.program import (
 )
 from tfmemlint.interpreter.state import ConfigEffect, Phase, Setting, State, Tri
 from tfmemlint.interpreter.state.options import NumberTested
+from tfmemlint.interpreter.state.texts import OptionsDropped
 from tfmemlint.interpreter.values import EACH, Const, Device, Devices, Limit, Made, Ref, Seq, Unknown, Value
 
 if TYPE_CHECKING:

@@ -7,11 +7,13 @@ joined with the programs that they start (`tfmemlint.deployment.launches`).
 from __future__ import annotations
 
 import importlib
+import os
 import re
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from tfmemlint.sources.documents import blocks
+from tfmemlint.sources.kinds import kind_of
 
 if TYPE_CHECKING:
     from tfmemlint.interpreter.program import Program
@@ -56,4 +58,8 @@ def program_of(source: Source, language: str, target: Target) -> Program | None:
         lines = re.findall(r"\bexport[ \t][^\n]*", getattr(source, "whole", ""))
         exported = {word for line in lines for word in re.findall(r"\w+", line)}
         found.lost = [lost for lost in found.lost if lost.why != "unexported" or lost.setting.name not in exported]
+    if found.piped and kind_of(os.path.basename(source.path)) == language:
+        from tfmemlint.deployment.shell.piped_files import lost_of_files
+
+        found.lost += lost_of_files(source.path, found.piped)
     return program(source, found, target)

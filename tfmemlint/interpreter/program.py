@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeVar, cast
 from tfmemlint.interpreter.state import Arg, Call, Event, Handler, RuntimeStart, Tri
 from tfmemlint.interpreter.state.given import CallHanded, CopyDropped
 from tfmemlint.interpreter.state.options import OptionsCopied, OptionsEmptied, OptionStored, ProtoMade
-from tfmemlint.interpreter.state.texts import AmountTold, DeviceTest, NameAsked, OptionsDropped, TextDecides, TextTaken
+from tfmemlint.interpreter.state.texts import AmountTold, DeviceTest, NameAsked, TextDecides, TextTaken
 from tfmemlint.interpreter.values import UNKNOWN, ModuleInstance, Value
 from tfmemlint.model.finding import Span
 from tfmemlint.model.records import dataclass, record
@@ -51,7 +51,6 @@ __all__ = [
     "OptionGiven",
     "OptionStored",
     "OptionsCopied",
-    "OptionsDropped",
     "OptionsEmptied",
     "Program",
     "ProtoMade",

@@ -122,7 +122,8 @@ class Lost:
 
     Attributes:
         why: ``unexported`` (a plain assignment), ``late`` (the program has run), ``layer`` (``RUN`` of a Dockerfile),
-            ``step`` (of a workflow) or ``command`` (the shell does not know the ``export``).
+            ``step`` (of a workflow), ``command`` (the shell does not know the ``export``) or ``pipe`` (a loop behind a
+            pipe exports it).
         begun: the command that starts the program.
         program: that command in words.
     """
@@ -131,6 +132,25 @@ class Lost:
     why: str
     begun: Span
     program: str
+
+
+@dataclass(frozen=True, slots=True)
+class PipedFile:
+    """A file whose lines a loop behind a pipe exports, for itself alone.
+
+    Attributes:
+        commands: those of the pipe before the loop: the texts of their words, and of the files that they are given by
+            ``<``, each None if it is not known.
+        directory: as of `ProgramStart`. span: the ``export``.
+        begun, program: as of `Lost`. otherwise: the variables that the program gets all the same.
+    """
+
+    commands: tuple[tuple[tuple[str | None, ...], tuple[str | None, ...]], ...]
+    directory: str | None
+    span: Span
+    begun: Span
+    program: str
+    otherwise: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +189,7 @@ class ConfigurationRead:
         settings: the variables, in order.
         starts: the programs.
         gpus: the GPUs of containers.
-        lost: the variables that no program gets.
+        lost: the variables that no program gets. piped: files of such variables.
         handed: the variables that a step of a workflow passes to later steps.
         problems: rows that cannot be read, with words.
         asked: variables that the file itself reads.
@@ -183,6 +203,7 @@ class ConfigurationRead:
     starts: list[ProgramStart] = field(default_factory=list)
     gpus: list[ContainerGpus] = field(default_factory=list)
     lost: list[Lost] = field(default_factory=list)
+    piped: list[PipedFile] = field(default_factory=list)
     handed: list[VariableSetting] = field(default_factory=list)
     problems: list[tuple[int, str]] = field(default_factory=list)
     asked: frozenset[str] = frozenset()

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING
 
-from tfmemlint.interpreter.program import OptionsDropped
+from tfmemlint.interpreter.state.texts import OptionsDropped
 from tfmemlint.model.intent import Purpose
 from tfmemlint.model.records import record
 from tfmemlint.rulekit.command_lines import drops_the_rest, texts_of

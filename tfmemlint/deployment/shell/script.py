@@ -21,6 +21,7 @@ from tfmemlint.deployment.gpu_requests import of_option
 from tfmemlint.deployment.servers import options_of, server_of
 from tfmemlint.deployment.shell.commands import Command, read_command
 from tfmemlint.deployment.shell.environments import ShellEnvironment, ShellEvent, StartedProgram
+from tfmemlint.deployment.shell.piped_loops import IN_SHELL_ITSELF, PipedLoops
 from tfmemlint.model.configuration import (
     ASSIGNMENT,
     EXPORT,
@@ -118,12 +119,14 @@ class _Script:
     busy: int = 0
     scheduled: bool = False
     inner: int = 0
+    piped: PipedLoops = field(default_factory=PipedLoops)
     walker: CompoundCommands = field(init=False)
 
     def __post_init__(self) -> None:
         self.walker = CompoundCommands(
             self.command, self._loop_variable, self.numbers, self.known.functions, self.known.loops
         )
+        self.walker.last_apart = IN_SHELL_ITSELF.search(self.text) is None
 
     def _loop_variable(self, name: str) -> None:
         self.known.events.append(ShellEvent("unknown", name, self.walker.here()))
@@ -156,6 +159,7 @@ class _Script:
         ):
             count += 1
         path = self.walker.here()
+        self.piped.note(self.walker, self.known, words, targets)
         if apart:
             path = (*path, -next(self.numbers))
         if count == len(words):
@@ -224,6 +228,7 @@ class _Script:
                 self.known.events.append(ShellEvent("export", word.value, path))
             elif exports and word.value is None:
                 # ``export $(cat .env)``
+                self.piped.exports.append((path, self.places.span(first, last), word.raw, len(self.known.events)))
                 self.known.events.append(ShellEvent("unknown", "", path))
 
     def _set_options(self, rest: list[Word]) -> None:
@@ -366,6 +371,8 @@ class _Script:
             for setting in out.settings
         ]
         out.starts += known.starts(self.where)
+        out.lost += self.piped.lost(self.walker, known, out.asked)
+        out.piped += self.piped.files(self.walker, known, self.text)
         out.lost += known.unexported(out.asked, scheduled=self.scheduled)
         if self.where or self.text.startswith("#!"):
             # Any other text may be sourced by a shell that continues.

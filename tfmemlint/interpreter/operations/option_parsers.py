@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.operations.command_line import words_in, words_of
 from tfmemlint.interpreter.operations.events import event_fields
-from tfmemlint.interpreter.program import OptionsDropped
+from tfmemlint.interpreter.state.texts import OptionsDropped
 from tfmemlint.interpreter.values import Const, Function, Instance, OptionParser, OwnDict, Seq, Value, parts
 
 _HARMLESS = frozenset(

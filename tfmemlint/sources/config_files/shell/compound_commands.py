@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 
 from tfmemlint.model.records import dataclass
 from tfmemlint.sources.config_files.shell.assignments import assignment
@@ -26,6 +26,7 @@ _HARMLESS = frozenset(
 
 
 _PIPES = ("|", "|&")
+_OPENING = frozenset({"if", "while", "until"})
 _MAX_DEPTH = 100
 """Nested compound commands; deeper ones are treated as this deep. Scripts written by hand are never this deep."""
 
@@ -40,6 +41,21 @@ class _Open:
     pattern: bool = False
     directory: str | None = None
     auto: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Piped:
+    """A compound command at the end of a pipe.
+
+    Attributes:
+        start: where it begins. directory: as of `CompoundCommands`.
+        commands: those before it in the pipe, if all are simple ones: the texts of their words, and of the files that
+            they are given by ``<``, each None if it is not known.
+    """
+
+    start: int
+    directory: str | None
+    commands: tuple[tuple[tuple[str | None, ...], tuple[str | None, ...]], ...]
 
 
 @dataclass(slots=True)
@@ -57,6 +73,9 @@ class CompoundCommands:
         chained: the same for the ``&&`` and ``||`` of the current line.
         directory: the directory in which commands run; None if it is unknown.
         auto: True if all variables are exported (``set -a``).
+        last_apart: True if the last command of a pipe is a process of its own.
+        piped: the compound commands at the end of pipes, by their numbers. names: those of functions, by the numbers of
+            their bodies. chains: the numbers of conditions by ``&&`` and ``||``.
     """
 
     on_command: Callable[[list[Word], list[Word], bool], None]
@@ -69,11 +88,17 @@ class CompoundCommands:
     chained: tuple[int, ...] = ()
     directory: str | None = ""
     auto: bool = False
+    last_apart: bool = True
+    piped: dict[int, Piped] = field(default_factory=dict)
+    names: dict[int, str] = field(default_factory=dict)
+    chains: set[int] = field(default_factory=set)
+    _pipe: list[tuple[tuple[str | None, ...], tuple[str | None, ...]]] = field(default_factory=list, init=False)
 
     def walk(self, tokens: list[Token]) -> None:
         """Walk all commands."""
         words: list[Word] = []
         targets: list[Word] = []
+        sources: list[Word] = []
         before = ""
         at = 0
         behind = _behind_groups(tokens)
@@ -87,11 +112,16 @@ class CompoundCommands:
                 if follows is not None and follows.kind == WORD:
                     if token.text in (">>", ">"):
                         targets.append(follows.word)
+                    elif token.text.startswith("<"):
+                        sources.append(follows.word if token.text == "<" else replace(follows.word, value=None))
                     at += 1
             elif token.kind == WORD:
-                skip = self._keyword(tokens, at - 1) if not words else 0
+                piped = before in _PIPES and self.last_apart
+                skip = self._keyword(tokens, at - 1, piped=piped) if not words else 0
                 if skip and token.text == "{":
-                    self._group(apart=before in _PIPES or behind.get(at - 1) in (*_PIPES, "&"))
+                    self._group(apart=piped or behind.get(at - 1) in (*_PIPES, "&"))
+                    if piped:
+                        self._note_piped(token.word.start)
                 if skip:
                     at += skip - 1
                     before = ""
@@ -108,10 +138,14 @@ class CompoundCommands:
                 continue
             elif token.text == "(" and not words:
                 self._push("(", -next(self.numbers))
+                if before in _PIPES:
+                    self._note_piped(token.word.start)
             elif token.text == "(" and len(words) == 1 and follows is not None and follows.text == ")":
-                words, at = [], self._function(tokens, at + 1)
+                words, at = [], self._function(tokens, at + 1, words[0].raw)
             else:
                 after = token.text if token.kind == OPERATOR else "\n"
+                if after in _PIPES:
+                    self._add_to_pipe(words, sources, first=before not in _PIPES)
                 if words:
                     self.on_command(words, targets, before in _PIPES or after in (*_PIPES, "&"))
                     if after == "||" or (after == "&&" and not _goes_well(words)):
@@ -123,7 +157,7 @@ class CompoundCommands:
                     before = after
                 if after not in ("&&", "||") and (words or after != "\n"):
                     self.chained = ()
-                words, targets = [], []
+                words, targets, sources = [], [], []
                 if after in (";;", ";&", ";;&"):
                     self._next_pattern()
                 elif after == ")":
@@ -131,9 +165,22 @@ class CompoundCommands:
         if words:
             self.on_command(words, targets, before in _PIPES)
 
-    def _keyword(self, tokens: list[Token], at: int) -> int:
+    def _add_to_pipe(self, words: list[Word], sources: list[Word], *, first: bool) -> None:
+        """Note a command of a pipe; of one that has a compound command in it nothing is known."""
+        if first:
+            self._pipe = []
+        if words and (first or self._pipe):
+            self._pipe.append((tuple(word.value for word in words), tuple(word.value for word in sources)))
+        else:
+            self._pipe = []
+
+    def _note_piped(self, start: int) -> None:
+        self.piped[self.path[-1]] = Piped(start, self.directory, tuple(self._pipe))
+
+    def _keyword(self, tokens: list[Token], at: int, *, piped: bool = False) -> int:
         """Return how many tokens a reserved word takes here; 0 if there is none."""
         word = tokens[at].word
+        sign = -1 if piped else 1
         if self.opened and self.opened[-1].pattern:
             if word.raw == "esac":
                 self._close("esac")
@@ -146,7 +193,7 @@ class CompoundCommands:
             return 0
         match word.raw:
             case "if" | "while" | "until":
-                self._push("fi" if word.raw == "if" else "done", next(self.numbers))
+                self._push("fi" if word.raw == "if" else "done", sign * next(self.numbers))
             case "else" | "elif":
                 if self.opened and self.opened[-1].kind == "fi":
                     self.path, self.chained = (*self.opened[-1].outer, next(self.numbers))[:_MAX_DEPTH], ()
@@ -154,13 +201,15 @@ class CompoundCommands:
                 stop = at
                 while stop < len(tokens) and tokens[stop].kind != NEWLINE and tokens[stop].text != ";":
                     stop += 1
-                self._push("done", next(self.numbers))
+                self._push("done", sign * next(self.numbers))
                 if at + 1 < len(tokens):
                     self.on_loop_variable(tokens[at + 1].text)
+                if piped:
+                    self._note_piped(word.start)
                 return max(stop - at, 1)
             case "case":
                 stop = _find(tokens, at, "in")
-                self._push("esac", next(self.numbers))
+                self._push("esac", sign * next(self.numbers))
                 self.opened[-1].pattern = True
                 return stop - at + 1
             case "fi" | "done" | "esac" | "}":
@@ -170,20 +219,24 @@ class CompoundCommands:
                 pass
             case "function":
                 brackets = at + 2 < len(tokens) and tokens[at + 2].text == "("
-                return self._function(tokens, at + (4 if brackets else 2)) - at
+                name = tokens[at + 1].text if at + 1 < len(tokens) else ""
+                return self._function(tokens, at + (4 if brackets else 2), name) - at
             case "then" | "do" | "!" | "coproc":
                 pass
             case _:
                 return 0
+        if piped and word.raw in _OPENING:
+            self._note_piped(word.start)
         return 1
 
-    def _function(self, tokens: list[Token], at: int) -> int:
+    def _function(self, tokens: list[Token], at: int, name: str) -> int:
         """Open the function whose body begins at ``at``, or after newlines there, and return the next token. The body
         runs when the function is called."""
         while at < len(tokens) and tokens[at].kind == NEWLINE:
             at += 1
         if at < len(tokens) and tokens[at].text in ("{", "("):
             self._push("}" if tokens[at].text == "{" else "(", next(self.numbers), function=True)
+            self.names[self.path[-1]] = name
             at += 1
         return min(at, len(tokens))
 
@@ -204,6 +257,7 @@ class CompoundCommands:
     def _chain(self) -> None:
         """Enter a condition: it decides if the rest of this line runs."""
         self.chained = (*self.chained, next(self.numbers))[:_MAX_DEPTH]
+        self.chains.update(self.chained[-1:])
 
     def _group(self, *, apart: bool) -> None:
         """Open a group in braces.
