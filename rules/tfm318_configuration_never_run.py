@@ -12,6 +12,7 @@ from tfmemlint.model.finding import Finding, Severity, Span, Step
 from tfmemlint.model.intent import Intent, Purpose
 from tfmemlint.rulekit.dropped_copies import KIND as COPY
 from tfmemlint.rulekit.dropped_copies import dropped_copies
+from tfmemlint.rulekit.dropped_asserts import dropped_asserts
 from tfmemlint.rulekit.dropped_options import dropped_options, purpose_of
 from tfmemlint.rulekit.explain import short
 from tfmemlint.rulekit.impossible_systems import KIND as ANOTHER_SYSTEM
@@ -106,6 +107,9 @@ class ConfigurationNeverRun(Rule):
     (``--gpu-mem-limit``), where it has another for the same (``--gpu-memory-limit``): ``parse_known_args()`` drops it,
     if the program reads its command line by that alone and never looks at the words that are left.
 
+    Where a configuration file starts Python with ``-O`` or with ``PYTHONOPTIMIZE``, finds calls in assertions and under
+    ``if __debug__:``, which Python drops then, if nothing else makes the setting.
+
     Why it matters
     --------------
     Python makes them without running them, and raises nothing. The GPUs stay as they were: the process takes nearly all
@@ -150,7 +154,7 @@ class ConfigurationNeverRun(Rule):
 
     def check(self, program: Program) -> Iterator[Finding]:
         """Yield what would configure a GPU and is not run."""
-        if program.launched:
+        if program.started:
             yield from self._at_launch(program)
             return
         for event in program.of(NeverRun):
@@ -261,6 +265,19 @@ class ConfigurationNeverRun(Rule):
 
     def _at_launch(self, program: Program) -> Iterator[Finding]:
         """Yield what is not run only where the program is started in some way."""
+        for call in dropped_asserts(program):
+            yield self.finding(
+                program,
+                call,
+                f"{short(call.name)} is never called by python -O, which drops this",
+                severity=Severity.WARNING,
+                intent=_intent_of(call.name),
+                outcome="Nothing is raised; the setting is not made",
+                advice="Call it before the assertion, and assert its result",
+                trace=(Step(call.path, call.span, "Python drops this"),),
+                fixable=False,
+            )
+
         for dropped in dropped_options(program):
             given, meant = ", ".join(dropped.given), ", ".join(dropped.meant)
             yield self.finding(

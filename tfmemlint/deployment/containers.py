@@ -131,6 +131,8 @@ def launches_of_words(
             (*(() if command.clean else settings), *given),
             where,
             directory,
+            optimized=command.optimized,
+            apart=command.apart,
         )
     ]
 

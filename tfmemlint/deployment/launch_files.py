@@ -16,14 +16,18 @@ from tfmemlint.sources.kinds import SETTINGS, kind_of
 from tfmemlint.sources.regular import read_regular
 from tfmemlint.sources.walking import LEFT_OUT, leads_outside
 
+OPTIMIZE = "PYTHONOPTIMIZE"
+"""The variable by which Python drops assertions."""
 LAUNCH_VARIABLES = ("TF_FORCE_GPU_ALLOW_GROWTH", "TF_GPU_ALLOCATOR", "CUDA_VISIBLE_DEVICES")
 """A launch matters only if it sets one of these variables, names the GPUs of a container, or gives the program an
 option about GPUs."""
-_WORDS = tuple(word.encode() for word in (*LAUNCH_VARIABLES, "NVIDIA_VISIBLE_DEVICES", "device_ids"))
+_WORDS = tuple(word.encode() for word in (*LAUNCH_VARIABLES, "NVIDIA_VISIBLE_DEVICES", "device_ids", OPTIMIZE))
 GPU_OPTION = re.compile(
     rb"(?<![\w-])--?[a-z_-]{0,30}(?:gpu|mem(?:ory)?(?![a-z])|cuda|device|vram|growth|frac)", re.IGNORECASE
 )
 """An option of a command line that is about GPUs or their memory, by its name."""
+_OPTIMIZED = re.compile(rb"python[\w.]{0,6}[\"', \t]{1,4}(?:-[a-zA-Z]{1,6}[\"', \t]{1,4}){0,4}-[a-zA-Z]{0,6}O")
+"""Python is started with ``-O``."""
 _MAX_PROJECT_FILES = 20_000
 """A walk stops after this many files and finds nothing: it would see only part of the configuration files."""
 MAX_CONFIGURATION_BYTES = 2**20
@@ -110,7 +114,7 @@ def _is_about_gpus(path: str) -> bool:
 
 def is_about_gpus(data: bytes) -> bool:
     """Return True if a configuration file may launch something in a way that matters."""
-    return any(word in data for word in _WORDS) or GPU_OPTION.search(data) is not None
+    return any(word in data for word in _WORDS) or any(each.search(data) for each in (GPU_OPTION, _OPTIMIZED))
 
 
 def reset_cache() -> None:

@@ -18,7 +18,13 @@ from tfmemlint.deployment.dockerfile import Docker, read_dockerfile
 from tfmemlint.deployment.dotenv import read_dotenv
 from tfmemlint.deployment.events import write
 from tfmemlint.deployment.gpu_requests import counted
-from tfmemlint.deployment.launch_files import GPU_OPTION, LAUNCH_VARIABLES, MAX_CONFIGURATION_BYTES, is_about_gpus
+from tfmemlint.deployment.launch_files import (
+    GPU_OPTION,
+    LAUNCH_VARIABLES,
+    MAX_CONFIGURATION_BYTES,
+    OPTIMIZE,
+    is_about_gpus,
+)
 from tfmemlint.deployment.program_paths import Find, InImage, OnHost
 from tfmemlint.deployment.shell.script import read_shell
 from tfmemlint.deployment.yaml.dialects import launch_directory, may_launch
@@ -58,6 +64,7 @@ class Launch:
         gpus: the number of GPUs that its container gets by ``NVIDIA_VISIBLE_DEVICES``; None if that is unknown.
         arguments: the words behind the program's name, each None if it is not known.
         container: what names the GPUs of its container.
+        optimized: Python drops assertions.
     """
 
     program: str
@@ -68,6 +75,7 @@ class Launch:
     gpus: int | None = None
     arguments: tuple[str | None, ...] = ()
     container: EnvWrite | None = None
+    optimized: bool = False
 
     @property
     def environment(self) -> tuple[EnvWrite, ...]:
@@ -84,7 +92,7 @@ class Launch:
     def about(self) -> tuple[object, ...]:
         """Everything that a judgement may depend on, as plain data."""
         values = tuple((write.name, str(write.value), write.path, write.span) for write in self.environment)
-        return self.path, self.span, self.where, values, self.gpus, self.arguments
+        return self.path, self.span, self.where, values, self.gpus, self.arguments, self.optimized
 
 
 def launches_of(paths: Iterable[str]) -> dict[str, tuple[Launch, ...]]:
@@ -123,7 +131,10 @@ def text_of(path: str) -> str:
 
 
 def _values(launch: Launch) -> dict[str, object]:
-    return {"": (launch.gpus, launch.arguments), **{write.name: write.value for write in launch.writes}}
+    return {
+        "": (launch.gpus, launch.arguments, launch.optimized),
+        **{write.name: write.value for write in launch.writes},
+    }
 
 
 @dataclass(slots=True)
@@ -270,11 +281,18 @@ def _launch(start: ProgramStart, program: str) -> Launch | None:
     known = container is not None or any(
         written.value != UNKNOWN and written.name in LAUNCH_VARIABLES for written in writes
     )
-    if not known and not any(GPU_OPTION.match((word or "").encode()) for word in start.arguments):
+    optimized = _is_optimized(start)
+    if not known and not optimized and not any(GPU_OPTION.match((word or "").encode()) for word in start.arguments):
         return None
     where = start.where or _PLAIN_COMMAND
     chosen = _written([container], start.path)[0] if container is not None else None
-    return Launch(program, called(start.path), start.span, where, writes, gpus, start.arguments, chosen)
+    return Launch(program, called(start.path), start.span, where, writes, gpus, start.arguments, chosen, optimized)
+
+
+def _is_optimized(start: ProgramStart) -> bool:
+    """True if Python drops assertions: by an option, or by a variable that is neither empty nor 0."""
+    values = [setting.value for setting in start.settings if setting.name == OPTIMIZE and not start.apart]
+    return start.optimized or bool(values and values[-1] is not None and values[-1].strip("0"))
 
 
 def _written(settings: Iterable[VariableSetting], path: str) -> tuple[EnvWrite, ...]:

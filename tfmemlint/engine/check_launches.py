@@ -65,7 +65,8 @@ def findings_at_launches(
 def as_started(setup: EntrySetup, launch: Launch | None) -> EntrySetup:
     """Return how a program is run where a configuration file starts it; None for a start without arguments."""
     environment, arguments = (launch.environment, launch.arguments) if launch is not None else ((), ())
-    return dataclasses.replace(setup, environment=environment, arguments=arguments)
+    optimized = launch is not None and launch.optimized
+    return dataclasses.replace(setup, environment=environment, arguments=arguments, optimized=optimized)
 
 
 _TOLD = re.compile(

@@ -75,8 +75,14 @@ def interpret(
         config_files=frozenset(context.config_files.found),
         settings={path: setting for path, setting in context.config_files.found.items() if setting is not None},
         missed=missed,
-        launched=context.setup is not None and context.setup.arguments is not None,
+        started=_started(context.setup),
     )
+
+
+def _started(setup: EntrySetup | None) -> str:
+    if setup is None or setup.arguments is None:
+        return ""
+    return "optimized" if setup.optimized else "launched"
 
 
 def _watched(unit: ModuleInstance, target: Target, setup: EntrySetup | None, observer: Observer) -> Context:

@@ -345,7 +345,7 @@ class Program:
         put: the statements that put code into lists, or take it out, each with the calls that lead there.
         config_files: the absolute paths of the configuration files that were looked for, whether they are there or not.
         settings: what is in those that were read.
-        launched: it is run as a configuration file starts it, or without arguments.
+        started: ``launched`` by a configuration file, or without arguments; ``optimized`` if it is so by ``python -O``.
     """
 
     source: Source
@@ -362,7 +362,7 @@ class Program:
     config_files: frozenset[str] = frozenset()
     settings: Mapping[str, Setting] = field(default_factory=dict, repr=False)
     missed: frozenset[str] = frozenset()
-    launched: bool = False
+    started: str = ""
     _places: set[object] = field(default_factory=set, init=False, repr=False)
     _accepted: dict[tuple[str, Span], bool] = field(default_factory=dict, init=False, repr=False)
     _kinds: dict[type, list[Event]] = field(default_factory=dict, init=False, repr=False)

@@ -64,6 +64,7 @@ class EntrySetup:
         function: what is called at the end, as by a console script; it may be a method of a class.
         environment: the variables that it is started with, as far as some configuration file sets them.
         arguments: the words behind its name by which it is started, each None if it is not known; None if none is.
+        optimized: Python drops assertions.
         settled_by: the files after whose import nothing in the program configures anything; empty if that isn't known.
     """
 
@@ -74,6 +75,7 @@ class EntrySetup:
     function: str | None = None
     environment: tuple[EnvWrite, ...] = ()
     arguments: tuple[str | None, ...] | None = None
+    optimized: bool = False
     settled_by: frozenset[str] = frozenset()
 
 

@@ -66,6 +66,7 @@ class ProgramStart:
         directory: the working directory, relative to the file's own surroundings (a container's for a Dockerfile); None
             if the analysis cannot tell, "" if nothing has changed it, ``HERE`` for the script's own directory.
         path: the file that starts it, if that is known.
+        optimized: Python drops assertions (``-O``). apart: it looks at no variables of its own (``-E``, ``-I``).
     """
 
     program: str
@@ -77,6 +78,8 @@ class ProgramStart:
     where: str = ""
     directory: str | None = ""
     path: str = ""
+    optimized: bool = False
+    apart: bool = False
 
 
 HERE = "\0here"

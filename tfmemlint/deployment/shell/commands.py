@@ -50,6 +50,7 @@ class Command:
         clean: True if it inherits no variables.
         dropped: inherited variables that are unset for it.
         gpus: the GPUs that a container gets, with their place.
+        optimized: Python drops assertions (``-O``). apart: it looks at no variables of its own (``-E``, ``-I``).
     """
 
     kind: str = ""
@@ -61,6 +62,8 @@ class Command:
     clean: bool = False
     dropped: tuple[str, ...] = ()
     gpus: Word | None = None
+    optimized: bool = False
+    apart: bool = False
 
 
 def read_command(words: Sequence[Word]) -> Command:
@@ -109,6 +112,9 @@ def _python(command: Command, rest: list[Word]) -> Command:
         if text in _PYTHON_VALUES:
             rest = rest[2:]
         elif re.fullmatch(r"-[bBdEiIOPqRsSuvx]+|-[WX].+", text):
+            if text[1] not in "WX":
+                optimized = command.optimized or "O" in text
+                command = replace(command, optimized=optimized, apart=command.apart or bool(set(text) & set("EI")))
             rest = rest[1:]
         else:
             return command

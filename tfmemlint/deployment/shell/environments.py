@@ -122,6 +122,8 @@ class ShellEnvironment:
                 (*settings, *program.given),
                 where,
                 program.directory,
+                optimized=command.optimized,
+                apart=command.apart,
             )
 
     def unexported(self, asked: frozenset[str], *, scheduled: bool) -> Iterator[Lost]:
