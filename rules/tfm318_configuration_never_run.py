@@ -10,9 +10,9 @@ from tfmemlint.knowledge.functions import SET_GROWTH, SET_LOGICAL, SET_VISIBLE
 from tfmemlint.knowledge.variables import ALLOCATOR, GROWTH, VISIBLE
 from tfmemlint.model.finding import Finding, Severity, Span, Step
 from tfmemlint.model.intent import Intent, Purpose
+from tfmemlint.rulekit.dropped_asserts import dropped_asserts
 from tfmemlint.rulekit.dropped_copies import KIND as COPY
 from tfmemlint.rulekit.dropped_copies import dropped_copies
-from tfmemlint.rulekit.dropped_asserts import dropped_asserts
 from tfmemlint.rulekit.dropped_options import dropped_options, purpose_of
 from tfmemlint.rulekit.explain import short
 from tfmemlint.rulekit.impossible_systems import KIND as ANOTHER_SYSTEM

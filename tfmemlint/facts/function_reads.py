@@ -12,7 +12,7 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 
 @dataclass(frozen=True, slots=True)
 class FunctionReads:
-    """Where the functions of a module read names.
+    """The places at which the functions of a module read names.
 
     Attributes:
         functions: the functions that read each name, as a variable, an attribute or a text, by the id of each.

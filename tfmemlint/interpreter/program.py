@@ -297,8 +297,8 @@ class LateOption(Event):
 
 @dataclass(frozen=True, slots=True)
 class UsedUp:
-    """Where an iterator was gone through to its end: ``path``, ``span``. ``made``: the path and the place of what has
-    made it, if that is one expression."""
+    """The place at which an iterator was gone through to its end. ``made``: the path and the place of what has made it,
+    if that is one expression."""
 
     path: str
     span: Span
