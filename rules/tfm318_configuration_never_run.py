@@ -18,7 +18,7 @@ from tfmemlint.rulekit.explain import short
 from tfmemlint.rulekit.impossible_systems import KIND as ANOTHER_SYSTEM
 from tfmemlint.rulekit.impossible_systems import impossible_systems
 from tfmemlint.rulekit.misnamed_hooks import KIND as HOOK
-from tfmemlint.rulekit.misnamed_hooks import hook_place, misnamed_hooks
+from tfmemlint.rulekit.misnamed_hooks import hook_place, hooks_that_configure
 from tfmemlint.rulekit.rule import Rule
 from tfmemlint.rulekit.truth_of_nothing import KIND as TRUTH
 from tfmemlint.rulekit.truth_of_nothing import truths_of_nothing
@@ -215,19 +215,19 @@ class ConfigurationNeverRun(Rule):
                 details={"kind": ANOTHER_SYSTEM, "place": place, "right": right},
             )
 
-        for event, function, framework, right in misnamed_hooks(program):
-            place = hook_place(program, function)
+        for event, hook in hooks_that_configure(program):
+            place, name, right = hook_place(program, hook), hook.function.name, hook.right
             yield self.finding(
                 program,
                 event,
-                f"{short(event.called)} is never called: {framework} calls {right}(), and nothing {function.name}()",
+                f"{short(event.called)} is never called: {hook.framework} calls {right}(), and nothing {name}()",
                 span=place,
                 severity=Severity.WARNING,
                 intent=_intent(event),
                 outcome="Nothing is raised; the setting is not made",
                 advice=f"Call it {right}",
                 trace=(
-                    Step(event.path, place, f"nothing calls {function.name}()"),
+                    Step(event.path, place, f"nothing calls {name}()"),
                     Step(event.path, event.span, f"{short(event.called)} is called in it"),
                 ),
                 details={"kind": HOOK, "place": place, "right": right},

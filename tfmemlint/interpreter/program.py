@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, TypeVar, cast
 
 from tfmemlint.interpreter.state import Arg, Call, Event, Handler, RuntimeStart, Tri
 from tfmemlint.interpreter.state.given import CallHanded, CopyDropped
+from tfmemlint.interpreter.state.never_run import NeverRun, UsedUp
 from tfmemlint.interpreter.state.options import OptionsCopied, OptionsEmptied, OptionStored, ProtoMade
 from tfmemlint.interpreter.state.texts import AmountTold, DeviceTest, NameAsked, TextDecides, TextTaken
 from tfmemlint.interpreter.values import UNKNOWN, ModuleInstance, Value
@@ -61,6 +62,7 @@ __all__ = [
     "TextDecides",
     "TextTaken",
     "Use",
+    "UsedUp",
 ]
 
 EventT = TypeVar("EventT", bound="Event")
@@ -293,34 +295,6 @@ class LateOption(Event):
     field: str
     value: Value
     session: SessionMade | OptionsCopied
-
-
-@dataclass(frozen=True, slots=True)
-class UsedUp:
-    """The place at which an iterator was gone through to its end. ``made``: the path and the place of what has made it,
-    if that is one expression."""
-
-    path: str
-    span: Span
-    made: tuple[str, Span] | None = None
-
-
-@record(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class NeverRun(Event):
-    """Code that would configure a GPU is made, and nothing ever runs it; or an option is named, and not set.
-
-    ``kind``: ``map``, ``filter``, ``generator expression``, ``generator``, ``context manager``, ``coroutine``,
-    ``partial``, ``lambda``, ``thread``, ``function`` (a name that is not called), ``comparison``, ``option``,
-    ``used up`` (a loop over an iterator of which nothing is left) or ``key`` (``text``, which a table lacks that has
-    ``stored_in``). ``called``: the function that would configure, or the option. ``text``: the function that calls it.
-    ``stored_in``: the name that it is bound to and nothing reads. ``used_up``: what has used up the iterator.
-    """
-
-    kind: str
-    called: str
-    text: str
-    stored_in: str = ""
-    used_up: UsedUp | None = None
 
 
 @record(frozen=True, slots=True, kw_only=True, eq=False, repr=False)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
+from tfmemlint.facts.misnamed_hooks import misnamed_hooks
 from tfmemlint.facts.names import canonical, is_tensorflow
 from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.frames import Frame
@@ -49,6 +50,9 @@ def interpret_uncalled(context: Context) -> None:
         max_gpus=0 if base.max_gpus == 0 else None,
     )
     contents = {key: value for key, value in context.heap.items() if isinstance(key[0], Cell)}
+    # Nobody calls these either.
+    for hook in misnamed_hooks(context.main.tree, context.main.source.text):
+        context.visited.update(map(id, (hook.function, *hook.alone)))
     for number, function in enumerate(_not_visited(context)):
         if number == MAX_ENTRIES:
             context.give_up(f"more than {MAX_ENTRIES} functions that nothing calls")

@@ -200,8 +200,8 @@ def _own_nodes(statement: ast.stmt) -> Iterator[ast.AST]:
 
 @dataclass(frozen=True, slots=True)
 class _Numbers:
-    """The numbers in one function or module. ``options`` of the command line, and ``fields`` of classes: by their names,
-    what each is by default."""
+    """The numbers in one function or module. ``options`` of the command line, and ``fields`` of classes, are there with
+    what each is by default, by its name."""
 
     scope: ast.Module | ast.FunctionDef | ast.AsyncFunctionDef
     options: dict[str, int | None]

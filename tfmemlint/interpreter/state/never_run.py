@@ -1,0 +1,35 @@
+"""Events of configuration that is never run."""
+
+from __future__ import annotations
+
+from tfmemlint.interpreter.state.model import Event
+from tfmemlint.model.finding import Span
+from tfmemlint.model.records import dataclass, record
+
+
+@dataclass(frozen=True, slots=True)
+class UsedUp:
+    """The place at which an iterator was gone through to its end. ``made``: the path and the place of what has made it,
+    if that is one expression."""
+
+    path: str
+    span: Span
+    made: tuple[str, Span] | None = None
+
+
+@record(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class NeverRun(Event):
+    """Code that would configure a GPU is made, and nothing ever runs it; or an option is named, and not set.
+
+    ``kind``: ``map``, ``filter``, ``generator expression``, ``generator``, ``context manager``, ``coroutine``,
+    ``partial``, ``lambda``, ``thread``, ``function`` (a name that is not called), ``comparison``, ``option``,
+    ``used up`` (a loop over an iterator of which nothing is left) or ``key`` (``text``, which a table lacks that has
+    ``stored_in``). ``called``: the function that would configure, or the option. ``text``: the function that calls it.
+    ``stored_in``: the name that it is bound to and nothing reads. ``used_up``: what has used up the iterator.
+    """
+
+    kind: str
+    called: str
+    text: str
+    stored_in: str = ""
+    used_up: UsedUp | None = None
