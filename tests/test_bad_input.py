@@ -372,6 +372,8 @@ PYTHON_2 = [
     "pick = lambda (a, b): a",
     "def pick(a, (b, c)):\n    return a",
     "if True:\n\tx = 1\n        print 'two'",
+    "import cPickle as pickle\nif True:\n\tx = 1\n        y = 2",
+    "for i in xrange(3):\n\tx = 1\n        y = 2",
 ]
 
 

@@ -25,6 +25,10 @@ _WORDS_ABOUT_PYTHON_2 = (
 _LONGEST_LINE = 500
 """Characters of a line that are looked at for Python 2."""
 _PRINT = late_pattern(r"\s*print\s+(?:[\w\"'%-]|>>)")
+_LIBRARY_OF_PYTHON_2 = late_pattern(
+    r"\s{0,40}(?:import|from)\s{1,9}(?:cPickle|cStringIO|StringIO|ConfigParser|Queue|urllib2|urlparse|__builtin__|httplib)\b"
+    r"|.{0,200}(?<![\w.])(?:xrange|raw_input|unicode)\("
+)
 _PYTHON_2_LINE = late_pattern(
     r"^\s*(?:"
     r"print\s+(?:[\w\"'%-]|>>)|exec\s+[\w\"']|raise\s+[\w.]+\s*,|except\s{1,8}[\w.()\s,]{1,200},\s{0,8}\w{1,80}\s{0,8}:"
@@ -66,7 +70,7 @@ def says_python_2(words: str, line: str, lines: Sequence[str]) -> bool:
     if any(part in words for part in _WORDS_ABOUT_PYTHON_2) or _PYTHON_2_LINE.search(line[:_LONGEST_LINE]) is not None:
         return True
     # Python 2 takes a tab for eight spaces; so may a text that is just damaged.
-    return "tabs" in words and any(map(_PRINT.match, lines))
+    return "tabs" in words and any(_PRINT.match(line) or _LIBRARY_OF_PYTHON_2.match(line) for line in lines)
 
 
 def too_deep(source: Source, rules: Iterable[Rule]) -> list[Finding]:
