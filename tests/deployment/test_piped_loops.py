@@ -30,6 +30,8 @@ def lost(folder: Path, script: str) -> set[str]:
     "pipe",
     [
         f'grep -v "^#" settings.env | {EACH}',
+        f"grep -Ev '^[[:space:]]*(#|$)' settings.env | {EACH}",
+        f"egrep -v '^#|^$' settings.env | {EACH}",
         "cat settings.env | while read l; do export $l; done",
         f'cat settings.env | grep -v "^#" |\n{EACH}',
         f"cat settings.env | ({EACH})",

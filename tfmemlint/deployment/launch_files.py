@@ -26,7 +26,7 @@ GPU_OPTION = re.compile(
     rb"(?<![\w-])--?[a-z_-]{0,30}(?:gpu|mem(?:ory)?(?![a-z])|cuda|device|vram|growth|frac)", re.IGNORECASE
 )
 """An option of a command line that is about GPUs or their memory, by its name."""
-_OPTIMIZED = re.compile(rb"python[\w.]{0,6}[\"', \t]{1,4}(?:-[a-zA-Z]{1,6}[\"', \t]{1,4}){0,4}-[a-zA-Z]{0,6}O")
+_OPTIMIZED = re.compile(rb"(?i:python)[\w.]{0,6}[}\"', \t]{1,4}(?:-[a-zA-Z]{1,6}[\"', \t]{1,4}){0,4}-[a-zA-Z]{0,6}O")
 """Python is started with ``-O``."""
 _MAX_PROJECT_FILES = 20_000
 """A walk stops after this many files and finds nothing: it would see only part of the configuration files."""

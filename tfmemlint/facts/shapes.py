@@ -93,6 +93,7 @@ class Shapes:
         self._columns: Mapping[int, Column] | None = None
         self._function_reads: FunctionReads | None = None
         self._receiver: dict[int, tuple[str, ...]] = {}
+        self._annotations: dict[int, tuple[ast.expr, ...]] = {}
         self._deciding: dict[int, tuple[bool, tuple[str, ...]]] = {}
 
     @cached_property
@@ -170,6 +171,19 @@ class Shapes:
         """The attributes of its first parameter that a method decides by."""
         return self._decides(function)[1]
 
+    def annotations_that_call(
+        self, tree: ast.Module, function: ast.FunctionDef | ast.AsyncFunctionDef
+    ) -> tuple[ast.expr, ...]:
+        """Return the annotations of a function of the module in which something is called, unless they stay text."""
+        found = self._annotations.get(id(function))
+        if found is None:
+            args = function.args
+            every = [arg.annotation for arg in (*args.posonlyargs, *args.args, *args.kwonlyargs)]
+            calling = [each for each in (*every, function.returns) if each is not None and _calls_something(each)]
+            found = () if not calling or self.postponed(tree) else tuple(calling)
+            self._annotations[id(function)] = found
+        return found
+
     def _decides(self, function: Definition) -> tuple[bool, tuple[str, ...]]:
         found = self._deciding.get(id(function))
         if found is None:
@@ -221,6 +235,12 @@ def _body(function: Definition) -> Sequence[ast.stmt]:
 def _parameters(args: ast.arguments) -> list[str]:
     rest = [arg.arg for arg in (args.vararg, args.kwarg) if arg is not None]
     return [arg.arg for arg in (*args.posonlyargs, *args.args, *args.kwonlyargs)] + rest
+
+
+def _calls_something(annotation: ast.expr) -> bool:
+    if isinstance(annotation, (ast.Name, ast.Attribute, ast.Constant)):
+        return False
+    return any(isinstance(part, ast.Call) for part in nodes(annotation))
 
 
 def _yields(body: Sequence[ast.AST]) -> bool:

@@ -16,6 +16,10 @@ _MAX_BYTES = 2**16
 _LINE = re.compile(r"\s*([A-Za-z_]\w*)=(.*)")
 _PLAIN_PATTERN = re.compile(r"\^?(?:\\s\*|\[\[:space:\]\]\*|[ \t]\*)?[#=\w^$-]*\$?")
 """A pattern that means the same to grep, sed and Python, but for ``[[:space:]]``."""
+_EXTENDED_PATTERN = re.compile(
+    r"\^?(?:\\s\*|\[\[:space:\]\]\*|[ \t]\*)?(?:\((?:[#=\w^$-]*\|)*[#=\w^$-]*\)|[#=\w^$-]*(?:\|\^?[#=\w$-]*)*)\$?"
+)
+"""One of extended regular expressions, with alternatives."""
 _DELETES = re.compile(r"/([^/]*)/d")
 _HARMLESS_EXPRESSIONS = re.compile(r"s/(?:\\s\*|[ \t]\*)?#\.\*\$?//g?|s/\\r\$?//g?")
 """Expressions of sed that take comments and ends of lines away."""
@@ -69,7 +73,7 @@ def _stage(words: list[str | None]) -> tuple[list[str], Keeps | None] | None:
         case "cat" | "sort" if not options:
             return others, None
         case "grep" | "egrep":
-            return _grep(options, others)
+            return _grep(options, others, extended=program == "egrep")
         case "sed" if set(options) <= {"-e", "-E", "-r"} and others and options.count("-e") <= 1:
             return _sed(others[0], others[1:])
         case "tr" if options == ["-d"] and others in (["\\r"], ['"'], ["'"]):
@@ -80,11 +84,11 @@ def _stage(words: list[str | None]) -> tuple[list[str], Keeps | None] | None:
             return None
 
 
-def _grep(options: list[str], others: list[str]) -> tuple[list[str], Keeps | None] | None:
+def _grep(options: list[str], others: list[str], *, extended: bool) -> tuple[list[str], Keeps | None] | None:
     letters = "".join(option.lstrip("-") for option in options)
     if not others or any(option.startswith("--") for option in options) or not set(letters) <= set("vEhe"):
         return None
-    pattern = _compiled(others[0])
+    pattern = _compiled(others[0], extended=extended or "E" in letters)
     if pattern is None:
         return None
     turned = "v" in letters
@@ -105,8 +109,9 @@ def _sed(expression: str, files: list[str]) -> tuple[list[str], Keeps | None] | 
     return files, lambda line: not any(pattern.search(line) for pattern in tests)
 
 
-def _compiled(pattern: str) -> re.Pattern[str] | None:
-    return re.compile(pattern.replace("[[:space:]]", r"\s")) if _PLAIN_PATTERN.fullmatch(pattern) else None
+def _compiled(pattern: str, *, extended: bool = False) -> re.Pattern[str] | None:
+    known = _PLAIN_PATTERN.fullmatch(pattern) or (extended and _EXTENDED_PATTERN.fullmatch(pattern))
+    return re.compile(pattern.replace("[[:space:]]", r"\s")) if known else None
 
 
 def _text(path: str, directory: str | None, name: str) -> str | None:

@@ -164,16 +164,9 @@ def _base_named(context: Context, base: Ref) -> Value:
 
 def _evaluate_annotations(context: Context, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
     """Evaluate the annotations in which something is called, unless they stay text."""
-    args = node.args
-    every = [arg.annotation for arg in (*args.posonlyargs, *args.args, *args.kwonlyargs) if arg.annotation is not None]
-    for annotation in (*every, *([node.returns] if node.returns is not None else [])):
-        if (
-            not isinstance(annotation, (ast.Name, ast.Attribute, ast.Constant))
-            and not context.unit.shapes.postponed(context.unit.tree)
-            and any(isinstance(part, ast.Call) for part in ast.walk(annotation))
-        ):
-            with evaluating(context, "annotation"):
-                context.evaluate(annotation)
+    for annotation in context.unit.shapes.annotations_that_call(context.unit.tree, node):
+        with evaluating(context, "annotation"):
+            context.evaluate(annotation)
 
 
 def _evaluate_decorators(
