@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from tfmemlint.facts.tree_walk import unparsed
 from tfmemlint.interpreter.program import Event
 from tfmemlint.interpreter.state import State
 from tfmemlint.model.finding import Finding, Severity, Step
@@ -81,7 +82,7 @@ class ZeroTakenForNone(Rule):
             yield self._finding(program, found)
 
     def _finding(self, program: Program, found: NumberTest) -> Finding:
-        place, text = program.source.span(found.test), ast.unparse(found.number)
+        place, text = program.source.span(found.test), unparsed(found.number)
         event = Event(path=program.source.path, span=place, statement=place, state=State())
         notes = ("0 is the default: nothing of it runs by default.",) if found.default == 0 else ()
         return self.finding(
@@ -108,7 +109,7 @@ class ZeroTakenForNone(Rule):
 
 def _list_of(found: NumberTest) -> str:
     """Return the list that a number is an index of; "" for any other use."""
-    return ast.unparse(found.used.value) if isinstance(found.used, ast.Subscript) else ""
+    return unparsed(found.used.value) if isinstance(found.used, ast.Subscript) else ""
 
 
 def _there(found: NumberTest) -> str:
@@ -118,4 +119,4 @@ def _there(found: NumberTest) -> str:
 
 
 def _written(found: NumberTest) -> str:
-    return f"{ast.unparse(found.number)} is {'' if found.negated else 'not '}None"
+    return f"{unparsed(found.number)} is {'' if found.negated else 'not '}None"

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from tfmemlint.facts.syntax import dotted, last_word
+from tfmemlint.facts.tree_walk import unparsed
 from tfmemlint.interpreter.program import CopyDropped
 from tfmemlint.knowledge.functions import CONFIGURES_GPUS
 from tfmemlint.knowledge.variables import GROWTH, VISIBLE
@@ -239,6 +240,6 @@ def _is_for_nothing(program: Program, event: CopyDropped) -> bool:
                 continue
             if isinstance(node, ast.Try) and node.handlers:
                 return False
-            if isinstance(node, ast.With) and any("aises" in ast.dump(item.context_expr) for item in node.items):
+            if isinstance(node, ast.With) and any("aises" in unparsed(item.context_expr) for item in node.items):
                 return False
     return True

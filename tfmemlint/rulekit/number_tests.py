@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from tfmemlint.facts.syntax import dotted
+from tfmemlint.facts.tree_walk import unparsed
 from tfmemlint.model.records import dataclass
 
 _OF_GPUS = re.compile(r"gpu|device|card|accel", re.IGNORECASE)
@@ -81,12 +82,12 @@ def _judged(
     if _COUNT.search(dotted(number).rpartition(".")[2]) or _chooses(otherwise):
         return
     known, default = numbers.default_of(number)
-    if not known or numbers.is_counted(number):
+    if not known or not unparsed(number) or numbers.is_counted(number):
         return
     used = next(_uses(then, number, around), None)
     if used is not None:
         listed = used.value if isinstance(used, ast.Subscript) else None
-        measured = listed is not None and numbers.is_measured(ast.dump(listed))
+        measured = listed is not None and numbers.is_measured(unparsed(listed))
         yield NumberTest(test, number, negated, used, default, measured)
 
 
@@ -107,13 +108,13 @@ def _tested(test: ast.expr) -> Iterator[tuple[ast.expr, ast.expr, bool]]:
 
 def _uses(region: Sequence[ast.AST], number: ast.expr, around: ast.stmt | None) -> Iterator[ast.AST]:
     """Yield where a number is used as the number of a GPU."""
-    same = ast.dump(number)
+    same = unparsed(number)
     for statement in region:
         nodes = list(ast.walk(statement))
         visible = any(map(_VISIBLE.search, _texts([*nodes, *(ast.walk(around) if around is not None else ())])))
         for node in nodes:
             if isinstance(node, ast.Subscript) and _is_index(node.slice, same):
-                if _OF_GPUS.search(ast.unparse(node.value)):
+                if _OF_GPUS.search(unparsed(node.value)):
                     yield node
             elif _writes(node) and _has(node, same) and (visible or _names_device(node)):
                 yield node
@@ -122,8 +123,8 @@ def _uses(region: Sequence[ast.AST], number: ast.expr, around: ast.stmt | None) 
 def _is_index(index: ast.expr, same: str) -> bool:
     """True for ``[number]`` and ``[number:number + 1]``."""
     if isinstance(index, ast.Slice) and index.lower is not None:
-        return ast.dump(index.lower) == same
-    return ast.dump(index) == same
+        return unparsed(index.lower) == same
+    return unparsed(index) == same
 
 
 def _writes(node: ast.AST) -> bool:
@@ -142,7 +143,7 @@ def _names_device(node: ast.AST) -> bool:
 
 
 def _has(node: ast.AST, same: str) -> bool:
-    return any(isinstance(part, (ast.Name, ast.Attribute)) and ast.dump(part) == same for part in ast.walk(node))
+    return any(isinstance(part, (ast.Name, ast.Attribute)) and unparsed(part) == same for part in ast.walk(node))
 
 
 def _texts(nodes: Iterable[ast.AST]) -> list[str]:
@@ -159,7 +160,7 @@ def _texts(nodes: Iterable[ast.AST]) -> list[str]:
 
 def _chooses(code: Sequence[ast.AST]) -> bool:
     """True if code chooses a GPU, or configures it: that is what is wanted for GPU 0."""
-    return any(_CHOOSES.search(text) and not _HIDES.search(text) for text in map(ast.unparse, code))
+    return any(_CHOOSES.search(text) and not _HIDES.search(text) for text in map(unparsed, code))
 
 
 def _leaves(body: Sequence[ast.stmt]) -> bool:
@@ -223,7 +224,7 @@ class _Numbers:
     def is_measured(self, listed: str) -> bool:
         """True if a condition asks for a list, or for its length."""
         return any(
-            isinstance(part, ast.expr) and ast.dump(part) == listed
+            isinstance(part, ast.expr) and unparsed(part) == listed
             for node in ast.walk(self.scope)
             if isinstance(node, (ast.If, ast.While, ast.IfExp, ast.Assert))
             for part in ast.walk(node.test)
@@ -231,15 +232,15 @@ class _Numbers:
 
     def is_counted(self, number: ast.expr) -> bool:
         """True if it is used as a count, too: ``range(number)``, ``gpus[:number]``, ``number > 1``."""
-        same = ast.dump(number)
+        same = unparsed(number)
         for node in ast.walk(self.scope):
             match node:
-                case ast.Call(func=ast.Name(id="range"), args=[*_, last]) if ast.dump(last) == same:
+                case ast.Call(func=ast.Name(id="range"), args=[*_, last]) if unparsed(last) == same:
                     return True
-                case ast.Slice(lower=None, upper=ast.expr() as upper) if ast.dump(upper) == same:
+                case ast.Slice(lower=None, upper=ast.expr() as upper) if unparsed(upper) == same:
                     return True
                 case ast.Compare(left=left, ops=[ast.Gt() | ast.Eq()], comparators=[ast.Constant(value=1)]):
-                    if ast.dump(left) == same:
+                    if unparsed(left) == same:
                         return True
                 case _:
                     pass

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from tfmemlint.facts.syntax import dotted
+from tfmemlint.facts.tree_walk import unparsed
 from tfmemlint.knowledge.variables import GROWTH
 from tfmemlint.model.records import dataclass
 
@@ -77,13 +78,13 @@ def _is_growth_variable(node: ast.expr) -> bool:
 def _turned(value: ast.expr, statement: ast.stmt, read: frozenset[str]) -> Iterator[TurnedGrowth]:
     match value:
         case ast.UnaryOp(op=ast.Not(), operand=operand) if asks_for_growth(operand, read):
-            yield TurnedGrowth(value, ast.unparse(operand), ast.unparse(operand), statement)
+            yield TurnedGrowth(value, unparsed(operand), unparsed(operand), statement)
         case ast.IfExp(test=test, body=ast.Constant(value=yes), orelse=ast.Constant(value=no)):
             setting = _setting_of(test)
             wanted = (_NO, _YES) if setting is test else (_YES, _NO)
             if asks_for_growth(setting, read) and _says(yes, wanted[0]) and _says(no, wanted[1]):
-                right = f"{ast.unparse(value.orelse)} if {ast.unparse(test)} else {ast.unparse(value.body)}"
-                yield TurnedGrowth(value, right, ast.unparse(setting), statement)
+                right = f"{unparsed(value.orelse)} if {unparsed(test)} else {unparsed(value.body)}"
+                yield TurnedGrowth(value, right, unparsed(setting), statement)
         case _:
             return
 
@@ -105,7 +106,7 @@ def _under_a_test(statement: ast.If, read: frozenset[str]) -> Iterator[TurnedGro
         return
     blocks = (statement.body, statement.orelse) if setting is test else (statement.orelse, statement.body)
     with_growth, without = map(_values_in, blocks)
-    name = ast.unparse(setting)
+    name = unparsed(setting)
     is_right = any(_says(value.value, _YES) for value, _ in with_growth)
     if is_right or any(_says(value.value, _NO) for value, _ in without):
         return
@@ -148,7 +149,7 @@ def _names_that_were_asked(tree: ast.Module) -> frozenset[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            asked = "get_memory_growth" in ast.unparse(node.value) or isinstance(node.value, ast.Constant)
+            asked = "get_memory_growth" in unparsed(node.value) or isinstance(node.value, ast.Constant)
             found.update(target.id for target in targets if isinstance(target, ast.Name) and asked)
         elif isinstance(node, ast.For | ast.comprehension) and isinstance(node.target, ast.Name):
             found.add(node.target.id)

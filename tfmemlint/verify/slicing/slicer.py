@@ -236,6 +236,9 @@ class Slicer:
                 if isinstance(method, ast.FunctionDef) and method.name.startswith("__"):
                     self.keep(method)
                     self._need_whole(method)
+                elif isinstance(method, ast.AnnAssign) and (statement.decorator_list or statement.bases):
+                    # What makes the class may make parameters of all its fields.
+                    self.keep(method)
         if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)):
             # Without them it would be no generator.
             for inner in self.bindings.yields[statement]:
