@@ -121,9 +121,9 @@ def _uses(region: Sequence[ast.AST], number: ast.expr, around: ast.stmt | None) 
 
 
 def _is_index(index: ast.expr, same: str) -> bool:
-    """True for ``[number]`` and ``[number:number + 1]``."""
-    if isinstance(index, ast.Slice) and index.lower is not None:
-        return unparsed(index.lower) == same
+    """True for ``[number]`` and ``[number:number + 1]``; from 0 on ``[number:]`` leaves out none, as no slice does."""
+    if isinstance(index, ast.Slice):
+        return index.lower is not None and index.upper is not None and unparsed(index.lower) == same
     return unparsed(index) == same
 
 
