@@ -137,6 +137,11 @@ def ends_in_exit(body: Sequence[ast.stmt]) -> bool:
             return False
 
 
+def leaves_block(body: Sequence[ast.stmt]) -> bool:
+    """Return True if nothing behind the block that statements stand in is reached from their end."""
+    return ends_in_exit(body) or (bool(body) and isinstance(body[-1], (ast.Return, ast.Continue, ast.Break)))
+
+
 def may_exit(func: ast.expr) -> bool:
     """Return True if a call may end the program, judged by the last component of its name."""
     return (func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")) in _LAST_OF_EXITS

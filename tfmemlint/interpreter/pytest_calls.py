@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from tfmemlint.facts.statements import blocks_of
 from tfmemlint.facts.syntax import dotted
 from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.frames import Frame
@@ -176,20 +177,13 @@ def _asked_for(tree: ast.Module) -> list[tuple[str, ...]]:
                     asked = (*marked, *_named_by_marks(node.decorator_list), *_parameters(node))
                     found[asked] = None
                 case ast.If() | ast.Try() | ast.With() | ast.For() | ast.While() | ast.Match():
-                    for block in _blocks_of(node):
+                    for block in blocks_of(node):
                         visit(block, marked)
                 case _:
                     pass
 
     visit(tree.body, _named_by_marks(node.value for node in tree.body if isinstance(node, ast.Assign)))
     return list(found)
-
-
-def _blocks_of(node: ast.stmt) -> Iterator[list[ast.stmt]]:
-    """Yield the bodies of a statement, with those of its handlers and cases."""
-    for holder in (node, *getattr(node, "handlers", ()), *getattr(node, "cases", ())):
-        for field in ("body", "orelse", "finalbody"):
-            yield getattr(holder, field, [])
 
 
 def _named_by_marks(marks: Iterable[ast.expr]) -> tuple[str, ...]:

@@ -7,12 +7,12 @@ Read off the syntax. Sources of the names: Python's documentation of ``platform.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from tfmemlint.facts.syntax import dotted
 from tfmemlint.interpreter.program import NeverRun
-from tfmemlint.rulekit.turned_guards import CONFIGURING, never_run
+from tfmemlint.rulekit.turned_guards import configuring_calls, never_run
 
 if TYPE_CHECKING:
     from tfmemlint.interpreter.program import Program
@@ -41,7 +41,7 @@ def impossible_systems(program: Program) -> Iterator[tuple[NeverRun, ast.Constan
         for constant, asked in _asked(node.test, names):
             right = _WRONG[asked].get(str(constant.value))
             if right is not None:
-                for call in _configuring(node.body):
+                for call in configuring_calls(node.body):
                     yield never_run(program, call, KIND), constant, asked, right
 
 
@@ -86,12 +86,6 @@ def _asked(test: ast.expr, names: Mapping[str, str]) -> Iterator[tuple[ast.Const
                 yield constant, source
         case _:
             return
-
-
-def _configuring(body: Sequence[ast.stmt]) -> Iterator[ast.Call]:
-    for node in (node for part in body for node in ast.walk(part)):
-        if isinstance(node, ast.Call) and node.args and dotted(node.func).rpartition(".")[2] in CONFIGURING:
-            yield node
 
 
 __all__ = ["KIND", "impossible_systems"]

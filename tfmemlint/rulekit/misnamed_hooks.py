@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from tfmemlint.facts.misnamed_hooks import MisnamedHook, misnamed_hooks
-from tfmemlint.facts.syntax import dotted
 from tfmemlint.interpreter.program import NeverRun
 from tfmemlint.model.finding import Span
-from tfmemlint.rulekit.turned_guards import CONFIGURING, never_run
+from tfmemlint.rulekit.turned_guards import configuring_calls, never_run
 
 if TYPE_CHECKING:
     from tfmemlint.interpreter.program import Program
@@ -23,7 +21,8 @@ def hooks_that_configure(program: Program) -> Iterator[tuple[NeverRun, MisnamedH
     if program.configuration is not None:
         return
     for hook in misnamed_hooks(program.tree, program.source.text):
-        call = _configuring_call(hook)
+        # In the method, or in a function that it alone calls.
+        call = next(configuring_calls((hook.function, *hook.alone)), None)
         if call is not None:
             yield never_run(program, call, KIND), hook
 
@@ -33,12 +32,3 @@ def hook_place(program: Program, hook: MisnamedHook) -> Span:
     name, row = hook.function.name, hook.function.lineno
     column = program.source.lines[row - 1].index(name, hook.function.col_offset) + 1
     return Span(row, column, row, column + len(name))
-
-
-def _configuring_call(hook: MisnamedHook) -> ast.Call | None:
-    """Return a call that configures GPUs: in a method, or in a function that it alone calls."""
-    for function in (hook.function, *hook.alone):
-        for node in ast.walk(function):
-            if isinstance(node, ast.Call) and dotted(node.func).rpartition(".")[2] in CONFIGURING:
-                return node
-    return None

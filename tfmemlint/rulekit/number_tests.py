@@ -6,7 +6,8 @@ import ast
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from tfmemlint.facts.syntax import dotted
+from tfmemlint.facts.statements import blocks_of, own_nodes
+from tfmemlint.facts.syntax import dotted, leaves_block
 from tfmemlint.facts.tree_walk import unparsed
 from tfmemlint.model.records import dataclass
 
@@ -21,7 +22,6 @@ _COUNT = re.compile(
     r"(?i:(?:\A|_)(?:n|num|count|number_of|total|max|min|use|with|has|is|want|enable|no)(?:_|\Z)|gpus\Z|\Angpu)"
 )
 """Names of counts, of lists, and of what is yes or no."""
-_LEAVES = frozenset({"exit", "quit", "sys.exit", "os._exit"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +58,11 @@ def _in_statement(statement: ast.stmt, after: Sequence[ast.stmt], numbers: _Numb
     if isinstance(statement, ast.If):
         for test, number, negated in _tested(statement.test):
             blocks = (statement.orelse, statement.body) if negated else (statement.body, statement.orelse)
-            if negated and not blocks[0] and not _leaves(blocks[1]):
+            if negated and not blocks[0] and not leaves_block(blocks[1]):
                 continue
             yield from _judged(test, number, negated, blocks[0] or after, blocks[1], numbers)
         return
-    for node in _own_nodes(statement):
+    for node in own_nodes(statement):
         if isinstance(node, ast.IfExp):
             for test, number, negated in _tested(node.test):
                 then, otherwise = (node.orelse, node.body) if negated else (node.body, node.orelse)
@@ -163,17 +163,6 @@ def _chooses(code: Sequence[ast.AST]) -> bool:
     return any(_CHOOSES.search(text) and not _HIDES.search(text) for text in map(unparsed, code))
 
 
-def _leaves(body: Sequence[ast.stmt]) -> bool:
-    """True if a block ends the function, the pass or the program."""
-    match body[-1] if body else None:
-        case ast.Return() | ast.Raise() | ast.Continue() | ast.Break():
-            return True
-        case ast.Expr(value=ast.Call(func=func)):
-            return dotted(func) in _LEAVES
-        case _:
-            return False
-
-
 def _blocks(scope: ast.Module | ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[list[ast.stmt]]:
     """Yield the blocks of a function or a module, without those of functions within."""
     pending: list[list[ast.stmt]] = [scope.body]
@@ -181,22 +170,8 @@ def _blocks(scope: ast.Module | ast.FunctionDef | ast.AsyncFunctionDef) -> Itera
         body = pending.pop()
         yield body
         for statement in body:
-            if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)):
-                continue
-            for name in ("body", "orelse", "finalbody"):
-                block = getattr(statement, name, None)
-                if isinstance(block, list) and block:
-                    pending.append(block)
-            pending.extend(handler.body for handler in getattr(statement, "handlers", ()))
-
-
-def _own_nodes(statement: ast.stmt) -> Iterator[ast.AST]:
-    """Yield the expressions of a statement, without those of the statements in it."""
-    pending: list[ast.AST] = [statement]
-    while pending:
-        node = pending.pop()
-        yield node
-        pending.extend(child for child in ast.iter_child_nodes(node) if isinstance(child, (ast.expr, ast.keyword)))
+            if not isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                pending += blocks_of(statement)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from tfmemlint.facts.statements import blocks_of
 from tfmemlint.facts.tree_walk import unparsed
 from tfmemlint.model.records import dataclass
 from tfmemlint.project.name_uses import asks_release
@@ -78,7 +79,7 @@ class ReleaseGuards:
                 yield _rows(node, node, certain=False)
                 continue
             if around:
-                for inner in _blocks(node):
+                for inner in blocks_of(node):
                     yield from self._ranges(inner, row)
                 if node not in self._by_statement:
                     # Many findings may be in one statement.
@@ -111,17 +112,6 @@ def _rows(first: ast.stmt | ast.expr, last: ast.stmt | ast.expr, *, certain: boo
 def _leaves(node: ast.If) -> bool:
     """True if the end of the first branch leaves the block that the condition is in."""
     return isinstance(node.body[-1], ast.Return | ast.Raise | ast.Continue) or _skips(node.body[-1])
-
-
-def _blocks(node: ast.stmt) -> Iterator[list[ast.stmt]]:
-    for name in ("body", "orelse", "finalbody"):
-        block = getattr(node, name, None)
-        if isinstance(block, list):
-            yield block
-    for handler in getattr(node, "handlers", ()):
-        yield handler.body
-    for case in getattr(node, "cases", ()):
-        yield case.body
 
 
 def _names_skip(decorator: ast.expr) -> bool:

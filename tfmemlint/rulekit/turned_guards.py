@@ -6,10 +6,10 @@ Read off the syntax: the interpreter takes it that there is a GPU, and does not 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from tfmemlint.facts.syntax import dotted
+from tfmemlint.facts.syntax import dotted, leaves_block
 from tfmemlint.interpreter.program import NeverRun
 from tfmemlint.interpreter.state import State
 from tfmemlint.knowledge.functions import CONFIGURES_GPUS
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 KIND = "no GPUs"
 CONFIGURING = {name.rpartition(".")[2]: name for name in sorted(CONFIGURES_GPUS, reverse=True)}
-_LEAVES = ("sys.exit", "exit", "quit", "os._exit")
 
 
 def turned_guards(program: Program) -> Iterator[tuple[NeverRun, Span, bool]]:
@@ -54,16 +53,10 @@ def _branches(node: ast.AST, listings: frozenset[str]) -> Iterator[tuple[ast.exp
                 if (
                     isinstance(statement, ast.If)
                     and not statement.orelse
-                    and _leaves(statement.body)
+                    and leaves_block(statement.body)
                     and _says_there_are(statement.test, listings)
                 ):
                     yield statement.test, block[number + 1 :], True
-
-
-def _leaves(body: Sequence[ast.stmt]) -> bool:
-    last = body[-1]
-    ends = isinstance(last, ast.Expr) and isinstance(last.value, ast.Call) and dotted(last.value.func) in _LEAVES
-    return ends or isinstance(last, (ast.Return, ast.Raise, ast.Continue))
 
 
 def _says_there_are(test: ast.expr, listings: frozenset[str]) -> bool | None:
@@ -107,12 +100,19 @@ def _configuring(body: Sequence[ast.AST], listings: frozenset[str]) -> Iterator[
         and isinstance(node.iter, ast.Name)
         and node.iter.id in listings
     }
-    for node in nodes:
-        if isinstance(node, ast.Call) and node.args and dotted(node.func).rpartition(".")[2] in CONFIGURING:
-            device = node.args[0]
-            if isinstance(device, ast.Subscript):
-                device = device.value
-            if isinstance(device, ast.Name) and (device.id in loops or device.id in listings):
+    for call in configuring_calls(body):
+        device = call.args[0] if call.args else None
+        if isinstance(device, ast.Subscript):
+            device = device.value
+        if isinstance(device, ast.Name) and (device.id in loops or device.id in listings):
+            yield call
+
+
+def configuring_calls(body: Iterable[ast.AST]) -> Iterator[ast.Call]:
+    """Yield the calls in a piece of code that configure GPUs, by their last names."""
+    for part in body:
+        for node in ast.walk(part):
+            if isinstance(node, ast.Call) and dotted(node.func).rpartition(".")[2] in CONFIGURING:
                 yield node
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 
-from tfmemlint.verify.slicing.syntax import own_nodes
+from tfmemlint.facts.statements import own_nodes
 
 
 def _words(text: str) -> frozenset[str]:

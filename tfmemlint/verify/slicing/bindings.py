@@ -6,9 +6,9 @@ import ast
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 
+from tfmemlint.facts.statements import own_nodes
 from tfmemlint.verify.slicing import aliases
 from tfmemlint.verify.slicing.statements import Function, StatementIndex
-from tfmemlint.verify.slicing.syntax import own_nodes
 
 Definition = ast.FunctionDef | ast.AsyncFunctionDef
 

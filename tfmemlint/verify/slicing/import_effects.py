@@ -9,7 +9,7 @@ import ast
 import sys
 from collections.abc import Iterator
 
-from tfmemlint.verify.slicing.syntax import own_nodes
+from tfmemlint.facts.statements import own_nodes
 
 ANY = ""
 """A module whose name isn't known."""

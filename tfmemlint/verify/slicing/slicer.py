@@ -6,11 +6,11 @@ import ast
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from tfmemlint.facts.statements import blocks_of, own_nodes
 from tfmemlint.model.finding import Span
 from tfmemlint.verify.slicing.bindings import Bindings
 from tfmemlint.verify.slicing.import_effects import ImportEffects
 from tfmemlint.verify.slicing.statements import Function
-from tfmemlint.verify.slicing.syntax import blocks_of, own_nodes
 
 _NAMESPACES = frozenset({"globals", "locals", "vars"})
 

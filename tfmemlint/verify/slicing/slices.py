@@ -13,13 +13,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tfmemlint.facts.statements import own_nodes
 from tfmemlint.intents import StatedIntent, entries
 from tfmemlint.interpreter.program import Call, EnvWrite, Event, Program, ProtoMade, RuntimeStart, SessionMade
 from tfmemlint.interpreter.unit import ParsedModule
 from tfmemlint.model.finding import Span
 from tfmemlint.verify.slicing.bindings import Bindings
 from tfmemlint.verify.slicing.slicer import Slicer
-from tfmemlint.verify.slicing.syntax import own_nodes
 
 MODES = frozenset(
     {

@@ -6,8 +6,9 @@ import ast
 from collections import defaultdict
 from collections.abc import Iterator
 
+from tfmemlint.facts.statements import blocks_of, own_nodes
 from tfmemlint.model.finding import Span
-from tfmemlint.verify.slicing.syntax import blocks_of, bound_names, is_exit, own_nodes
+from tfmemlint.verify.slicing.syntax import bound_names, is_exit
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef | None
 """A function, or None for the top level (class bodies belong to the function around them)."""
