@@ -43,7 +43,7 @@ _MADE = {
     "thread": "A thread runs nothing before it is started",
     "function": "{name} is named here, not called",
     "key": "The table has no {name!r}, but {near!r}",
-    "used up": "Nothing is left of the iterator, which line {near} has gone through",
+    "exhausted": "The iterator is exhausted: line {near} has gone through it",
 }
 _ADVICE = {
     "map": "Use a for loop",
@@ -58,7 +58,7 @@ _ADVICE = {
     "thread": "Start the thread and wait for its end, or call the function itself",
     "function": "Call it: {name}()",
     "key": "Write {near!r}",
-    "used up": "Keep the items in a list",
+    "exhausted": "Keep the items in a list",
     KIND: "Turn the condition round",
     "comparison": "Write = in place of ==",
     "option": "Assign a value to it",
@@ -162,7 +162,7 @@ class ConfigurationNeverRun(Rule):
             if event.kind in _UNSET:
                 yield self._unset(program, event)
                 continue
-            near = str(event.used_up.span.row) if event.used_up is not None else event.stored_in
+            near = str(event.exhausted.span.row) if event.exhausted is not None else event.stored_in
             made = _MADE[event.kind].format(name=name, near=near)
             yield self.finding(
                 program,
@@ -173,7 +173,7 @@ class ConfigurationNeverRun(Rule):
                 advice=_ADVICE[event.kind].format(name=name, near=event.stored_in),
                 trace=_way_to(event),
                 fixable=event.kind not in ("lambda", "thread", "key")
-                and (event.kind != "used up" or _made_in(event) is not None),
+                and (event.kind != "exhausted" or _made_in(event) is not None),
                 details={"kind": event.kind, "name": event.stored_in, "made": _made_in(event)},
             )
 
@@ -323,25 +323,25 @@ class ConfigurationNeverRun(Rule):
             run_lazy_code.turn(editor, finding)
         elif finding.details["kind"] in _UNSET:
             run_lazy_code.assign(editor, finding)
-        elif finding.details["kind"] == "used up":
+        elif finding.details["kind"] == "exhausted":
             run_lazy_code.keep_items(editor, finding)
         else:
             run_lazy_code.run(editor, finding)
 
 
 def _way_to(event: NeverRun) -> tuple[Step, ...]:
-    """Return where an iterator is used up, and where nothing is left of it."""
-    if event.used_up is None:
+    """Return the places where an iterator is exhausted, and where a loop goes over it."""
+    if event.exhausted is None:
         return ()
     return (
-        Step(event.used_up.path, event.used_up.span, "this goes through the iterator"),
-        Step(event.path, event.span, "nothing is left of it here"),
+        Step(event.exhausted.path, event.exhausted.span, "this exhausts the iterator"),
+        Step(event.path, event.span, "it has no item left here"),
     )
 
 
 def _made_in(event: NeverRun) -> Span | None:
-    """Return the place where an iterator is made that is used up, if that is in the same file."""
-    made = event.used_up.made if event.used_up is not None else None
+    """Return the place where an iterator is made that is exhausted, if that is in the same file."""
+    made = event.exhausted.made if event.exhausted is not None else None
     return made[1] if made is not None and made[0] == event.path else None
 
 

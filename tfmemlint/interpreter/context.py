@@ -44,7 +44,7 @@ from tfmemlint.interpreter.values import (
 from tfmemlint.interpreter.worker_records import WorkersMade
 
 if TYPE_CHECKING:
-    from tfmemlint.interpreter.program import UsedUp
+    from tfmemlint.interpreter.program import Exhausted
     from tfmemlint.knowledge.releases import Target
     from tfmemlint.model.finding import Span
     from tfmemlint.sources import Source
@@ -161,7 +161,7 @@ class Context(Place):
         """Serial numbers of the Keras models whose input shape is known."""
         self.started_generators: dict[int, object] = {}
         """Generators that something has begun to iterate over."""
-        self.used_up: dict[int, tuple[object, UsedUp, tuple[Catching, ...]]] = {}
+        self.exhausted: dict[int, tuple[object, Exhausted, tuple[Catching, ...]]] = {}
         """Those that something has gone through to their end, each with what that was, and the handlers around it."""
 
         # Modules

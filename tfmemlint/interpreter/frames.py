@@ -32,16 +32,17 @@ class Conditions:
         exclusions: guards of which not all hold, by the guard that says so.
         compared: by what was compared: the sets of constants of which it was asked whether it is one, and the guard of
             each such test.
-        objects: a number for each object that a condition reads attributes of.
+        objects: by its id, each object of which a condition reads attributes or items, with a number of its own and the
+            name that it had first.
     """
 
     exclusions: dict[str, tuple[tuple[str, bool], ...]] = field(default_factory=dict)
     compared: dict[str, dict[frozenset[Hashable], str]] = field(default_factory=dict)
-    objects: dict[Instance, int] = field(default_factory=dict)
+    objects: dict[int, tuple[object, int, str]] = field(default_factory=dict)
 
-    def object_number(self, instance: Instance) -> int:
-        """Return a number that tells an object from all others."""
-        return self.objects.setdefault(instance, len(self.objects))
+    def object_named(self, value: object, name: str) -> tuple[int, str]:
+        """Return a number that tells an object from all others, and the name that it goes by: the first that it had."""
+        return self.objects.setdefault(id(value), (value, len(self.objects), name))[1:]
 
 
 @dataclass(slots=True)
@@ -157,10 +158,10 @@ class Frame:
     consumer: Consumer | None = None
     guards: Guards = ()
 
-    def returns_here(self, context_guards: Guards) -> Guards:
+    def conditions_within(self, guards: Guards) -> Guards:
         """Return the conditions within the function that hold at one place of it."""
         count = len(self.guards)
-        return context_guards[count:] if context_guards[:count] == self.guards else ()
+        return guards[count:] if guards[:count] == self.guards else ()
 
 
 @record(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeVar, cast
 
 from tfmemlint.interpreter.state import Arg, Call, Event, Handler, RuntimeStart, Tri
 from tfmemlint.interpreter.state.given import CallHanded, CopyDropped
-from tfmemlint.interpreter.state.never_run import NeverRun, UsedUp
+from tfmemlint.interpreter.state.never_run import Exhausted, NeverRun
 from tfmemlint.interpreter.state.options import OptionsCopied, OptionsEmptied, OptionStored, ProtoMade
 from tfmemlint.interpreter.state.texts import AmountTold, DeviceTest, NameAsked, TextDecides, TextTaken
 from tfmemlint.interpreter.values import UNKNOWN, ModuleInstance, Value
@@ -42,6 +42,7 @@ __all__ = [
     "EnvLost",
     "EnvWrite",
     "Event",
+    "Exhausted",
     "GpusGiven",
     "Handler",
     "ItemLookup",
@@ -62,7 +63,6 @@ __all__ = [
     "TextDecides",
     "TextTaken",
     "Use",
-    "UsedUp",
 ]
 
 EventT = TypeVar("EventT", bound="Event")

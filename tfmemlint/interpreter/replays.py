@@ -39,7 +39,7 @@ _PLACE = frozenset(
         "depth", "tracing", "guards", "uncertain", "ways", "doubts", "import_fallbacks", "modules", "max_steps",
         "steps", "last_values", "state", "heap", "events", "container_changes", "asked_modules", "env_read",
         "circular_imports", "modules_looked_at", "reads", "is_recording", "oldest_cell_changed", "end_state",
-        "settling", "started_generators", "used_up", "config_files",
+        "settling", "started_generators", "exhausted", "config_files",
     }
 )  # fmt: skip
 """Attributes of a `Context` that are the same again after an import, or that are dealt with one by one."""

@@ -99,7 +99,7 @@ def enumerate_(context: Context, call: Invocation) -> Value | None:
     known = start is None or (isinstance(start, Const) and type(start.value) is int and start.value >= 0)
     offset = start.value if isinstance(start, Const) and known else 0
     numbers = (Indices(first, offset) if isinstance(first, Devices) else PassNumbers(offset)) if known else UNKNOWN
-    zipped = Zipped((numbers, first))
+    zipped = Zipped((numbers, first), made=(context.source.path, context.span(call.node)))
     return UNKNOWN if is_large(zipped) else zipped
 
 
@@ -133,7 +133,7 @@ _MOST_COMBINATIONS = 32
 
 @builtin("zip")
 def zip_(context: Context, call: Invocation) -> Value | None:
-    zipped = Zipped(tuple(call.values))
+    zipped = Zipped(tuple(call.values), made=(context.source.path, context.span(call.node)))
     return UNKNOWN if is_large(zipped) else zipped
 
 

@@ -73,7 +73,7 @@ def resume_exit(context: Context, way: Exit, state: State) -> None:
         case Returned(_, value):
             if not _pass_finally(context, Returned(state, value)):
                 names = dict(context.module.names)
-                guards = context.frame.returns_here(context.guards)
+                guards = context.frame.conditions_within(context.guards)
                 context.frame.returns.append(Return(state, value, context.heap, names, guards))
         case Broken(snapshot):
             if not _pass_finally(context, Broken(replace(snapshot, state=state))) and context.loops:

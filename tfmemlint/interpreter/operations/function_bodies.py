@@ -85,10 +85,8 @@ def run_function(
         else:
             context.execute(code.body)
             if context.state is not None:
-                here_guards = frame.returns_here(context.guards)
-                frame.returns.append(
-                    Return(context.state, Const(None), context.heap, context.module.names, here_guards)
-                )
+                guards = frame.conditions_within(context.guards)
+                frame.returns.append(Return(context.state, Const(None), context.heap, context.module.names, guards))
     finally:
         context.frames.pop()
         context.statement = statement

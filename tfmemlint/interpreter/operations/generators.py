@@ -8,10 +8,10 @@ from collections.abc import Callable, Sequence
 from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.frames import Frame, Loop
 from tfmemlint.interpreter.operations.contents import mark_escaped
+from tfmemlint.interpreter.operations.exhausted import is_exhausted, note_exhausted, report_exhausted
 from tfmemlint.interpreter.operations.function_bodies import run_function
 from tfmemlint.interpreter.operations.paths import merge, snapshot
 from tfmemlint.interpreter.operations.side_effects import havoc, is_side_effect_free
-from tfmemlint.interpreter.operations.used_up import is_used_up, note_used_up, report_used_up
 from tfmemlint.interpreter.values import UNKNOWN, Function, Lazy, Value
 
 
@@ -92,7 +92,7 @@ def drain(context: Context, lazy: Lazy) -> Value:
     is_new = id(lazy) not in context.started_generators
     value = consume(context, lazy, lambda value: None)
     if is_new and context.statement is not None:
-        note_used_up(context, context.statement, lazy)
+        note_exhausted(context, context.statement, lazy)
     return value
 
 
@@ -124,9 +124,9 @@ def iterate_lazy(
     body: Callable[[], None],
     rebound: frozenset[str],
 ) -> None:
-    """Interpret a loop over a generator: its body runs where a value is given, unless nothing is left of it."""
-    if is_used_up(context, lazy):
-        report_used_up(context, node, lazy)
+    """Interpret a loop over a generator: its body runs where a value is given, unless it is exhausted."""
+    if is_exhausted(context, lazy):
+        report_exhausted(context, node, lazy)
         return
     is_new = id(lazy) not in context.started_generators
     loop = Loop(node, len(context.frames), False, rebound)
@@ -143,6 +143,6 @@ def iterate_lazy(
     consume(context, lazy, turn)
     context.loops = context.loops[:-1]
     if is_new and not loop.breaks:
-        note_used_up(context, node, lazy)
+        note_exhausted(context, node, lazy)
     for left in loop.breaks:
         merge(context, left)

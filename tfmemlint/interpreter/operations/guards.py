@@ -8,8 +8,9 @@ import re
 from tfmemlint.facts.shapes import TestFacts
 from tfmemlint.facts.syntax import dotted
 from tfmemlint.interpreter.context import Context
+from tfmemlint.interpreter.operations.contents import content_of
 from tfmemlint.interpreter.state import Guards
-from tfmemlint.interpreter.values import Count, Devices, Instance, Module
+from tfmemlint.interpreter.values import Count, Devices, Dict, Instance, Module
 
 _ALIKE = frozenset({"bool", "hasattr", "isinstance"})
 _READS_ENVIRONMENT = frozenset({"os.environ.get", "environ.get", "os.getenv", "getenv"})
@@ -75,8 +76,17 @@ def _guard_name(context: Context, facts: TestFacts) -> str:
             versions.append(f"{name}={value.name}")
             continue
         if isinstance(value, Instance) and facts.attributes:
-            # The same object, from whichever method it is asked.
-            versions.append(f"{name}={context.conditions.object_number(value)}")
+            # The same object, from whichever method it is asked, and however it is reached.
+            for path in set(re.findall(rf"(?<![\w.]){name}((?:\.\w+)*)", text)):
+                shown, version = _named_object(context, value, name, path)
+                text = re.sub(rf"(?<![\w.]){name}{re.escape(path)}(?![\w.])", shown, text)
+                versions.append(version)
+            continue
+        if isinstance(value, Dict) and value.cell is not None:
+            # The same table, as long as nothing is put into it.
+            number, first = context.conditions.object_named(content_of(context, value.cell), name)
+            text = re.sub(rf"(?<![\w.]){name}(?!\w)", first, text)
+            versions.append(f"{first}={number}")
             continue
         owner = context.scope.owner(name)
         number, times = owner.number, context.rebindings.get((owner.number, name), 0)
@@ -96,10 +106,22 @@ def _guard_name(context: Context, facts: TestFacts) -> str:
             name = called.partition(".")[0]
         if number or times > 1:
             versions.append(f"{name}@{number}#{times}")
+    # Those of an object that is named by itself are gone.
+    asked = set(re.findall(r"\.(\w+)", text))
     for name in facts.attributes:
-        if name in context.attributes_set:
+        if name in asked and name in context.attributes_set:
             versions.append(f".{name}#{context.attributes_set[name]}")
     return " ".join([text, *versions]) if versions else text
+
+
+def _named_object(context: Context, root: Instance, name: str, path: str) -> tuple[str, str]:
+    """Return ``name`` and the attributes behind it as they are called from the last object among them on, and what
+    tells that object from all others."""
+    reached, called, left = root, name, path.split(".")[1:]
+    while left and isinstance(inner := context.heap.get((reached, left[0])), Instance):
+        reached, called, left = inner, left[0], left[1:]
+    number, first = context.conditions.object_named(reached, called)
+    return ".".join([first, *left]), f"{first}={number}"
 
 
 def note_same(context: Context, name: str, given: ast.Attribute) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
+from tfmemlint.facts.tree_walk import nodes
 from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.frames import Loop
 from tfmemlint.interpreter.limits import (
@@ -19,6 +20,7 @@ from tfmemlint.interpreter.limits import (
 from tfmemlint.interpreter.observer import Decision, Reason
 from tfmemlint.interpreter.operations.config_files import lines_of, listed
 from tfmemlint.interpreter.operations.exceptions import leave
+from tfmemlint.interpreter.operations.exhausted import is_exhausted, note_exhausted, report_exhausted
 from tfmemlint.interpreter.operations.generators import consume, iterate_lazy
 from tfmemlint.interpreter.operations.paths import doubtful, for_each_option, merge, snapshot
 from tfmemlint.interpreter.operations.protocols import as_lazy, members_of
@@ -68,8 +70,38 @@ def iterate(
         iterable = lines_of(context, iterable)
     if isinstance(iterable, (Instance, Class)):
         iterable = members_of(context, iterable) or as_lazy(context, iterable, node) or UNKNOWN
-    elif isinstance(iterable, Zipped):
-        iterable = _zipped_lazily(context, iterable, node) or iterable
+    elif isinstance(iterable, Zipped) and not iterable.listed:
+        _iterate_zipped(context, node, iterable, bind, body, rebound)
+        return
+    _iterate_known(context, node, iterable, bind, body, rebound)
+
+
+def _iterate_zipped(
+    context: Context,
+    node: ast.AST,
+    zipped: Zipped,
+    bind: Callable[[Value], None],
+    body: Callable[[], None],
+    rebound: frozenset[str],
+) -> None:
+    """Interpret a loop over what is an iterator itself, which has its items once."""
+    if is_exhausted(context, zipped):
+        report_exhausted(context, node, zipped)
+        return
+    _iterate_known(context, node, _zipped_lazily(context, zipped, node) or zipped, bind, body, rebound)
+    if not any(isinstance(part, ast.Break) for part in nodes(node)):
+        note_exhausted(context, node, zipped)
+
+
+def _iterate_known(
+    context: Context,
+    node: ast.AST,
+    iterable: Value,
+    bind: Callable[[Value], None],
+    body: Callable[[], None],
+    rebound: frozenset[str],
+) -> None:
+    """Interpret a loop over a value of which it is known what it is, as far as it is known at all."""
     if isinstance(iterable, Lazy):
         iterate_lazy(context, node, iterable, bind, body, rebound)
         return

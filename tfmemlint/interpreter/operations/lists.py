@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.limits import MAX_ITEMS_UNROLLED
@@ -15,6 +16,7 @@ from tfmemlint.interpreter.operations.contents import (
     pass_items_to_unknown,
     passed_to_unknown,
 )
+from tfmemlint.interpreter.operations.exhausted import note_exhausted
 from tfmemlint.interpreter.operations.side_effects import is_side_effect_free
 from tfmemlint.interpreter.values import (
     UNKNOWN,
@@ -165,6 +167,10 @@ def same_items(context: Context, name: str, value: Value) -> Value:
     """Return a list, or an iterator, with the same items as ``value``."""
     if isinstance(value, Dict) and not value.open:
         value = Seq(tuple(map(value_of_key, value.items)), "list")
+    if isinstance(value, Zipped) and name in ("list", "tuple", "sorted", "set"):
+        if not value.listed and context.statement is not None:
+            note_exhausted(context, context.statement, value)
+        return replace(value, listed=True)
     if not isinstance(value, Seq):
         return value if isinstance(value, (Devices, Zipped)) else UNKNOWN
     if name in ("list", "sorted", "set"):

@@ -8,7 +8,7 @@ from tfmemlint.model.records import dataclass, record
 
 
 @dataclass(frozen=True, slots=True)
-class UsedUp:
+class Exhausted:
     """The place at which an iterator was gone through to its end. ``made``: the path and the place of what has made it,
     if that is one expression."""
 
@@ -23,13 +23,13 @@ class NeverRun(Event):
 
     ``kind``: ``map``, ``filter``, ``generator expression``, ``generator``, ``context manager``, ``coroutine``,
     ``partial``, ``lambda``, ``thread``, ``function`` (a name that is not called), ``comparison``, ``option``,
-    ``used up`` (a loop over an iterator of which nothing is left) or ``key`` (``text``, which a table lacks that has
+    ``exhausted`` (a loop over an exhausted iterator) or ``key`` (``text``, which a table lacks that has
     ``stored_in``). ``called``: the function that would configure, or the option. ``text``: the function that calls it.
-    ``stored_in``: the name that it is bound to and nothing reads. ``used_up``: what has used up the iterator.
+    ``stored_in``: the name that it is bound to and nothing reads. ``exhausted``: what has exhausted the iterator.
     """
 
     kind: str
     called: str
     text: str
     stored_in: str = ""
-    used_up: UsedUp | None = None
+    exhausted: Exhausted | None = None

@@ -94,9 +94,14 @@ class Field:
 
 @record(frozen=True, slots=True)
 class Zipped:
-    """``zip(...)`` or ``enumerate(...)`` of values, to be iterated together."""
+    """``zip(...)`` or ``enumerate(...)`` of values, to be iterated together.
+
+    ``made``: as of `Lazy`. ``listed``: its items are kept in a list.
+    """
 
     parts: tuple[Value, ...]
+    listed: bool = False
+    made: tuple[str, Span] | None = field(default=None, compare=False, repr=False)
 
 
 @record(frozen=True, slots=True)

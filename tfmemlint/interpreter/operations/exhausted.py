@@ -1,4 +1,4 @@
-"""Iterators that have been gone through to their end: a second loop over one has no pass.
+"""Exhausted iterators: something has gone through each to its end, and a second loop over it has no pass.
 
 Source: https://docs.python.org/3/library/stdtypes.html#iterator-types, "Once an iterator's __next__() method raises
 StopIteration, it must continue to do so on subsequent calls."
@@ -13,34 +13,37 @@ from operator import is_
 from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.operations.events import event_fields
 from tfmemlint.interpreter.operations.never_run import configuring_parts
-from tfmemlint.interpreter.program import NeverRun, UsedUp
-from tfmemlint.interpreter.values import Lazy
+from tfmemlint.interpreter.program import Exhausted, NeverRun
+from tfmemlint.interpreter.values import Lazy, Zipped
 
 
-def note_used_up(context: Context, node: ast.AST, lazy: Lazy) -> None:
+def note_exhausted(context: Context, node: ast.AST, lazy: Lazy | Zipped) -> None:
     """Keep in mind that an iterator was gone through to its end at ``node``, if it is so in each run."""
-    if context.state is not None and context.uncertain == 0 and not lazy.awaitable:
-        used_up = UsedUp(context.source.path, context.span(node), lazy.made)
-        context.used_up[id(lazy)] = lazy, used_up, tuple(context.handlers)
+    if context.state is not None and context.uncertain == 0 and not (isinstance(lazy, Lazy) and lazy.awaitable):
+        exhausted = Exhausted(context.source.path, context.span(node), lazy.made)
+        context.exhausted[id(lazy)] = lazy, exhausted, tuple(context.handlers)
 
 
-def is_used_up(context: Context, lazy: Lazy) -> bool:
-    """True if nothing is left of an iterator: the ``try`` in which it was gone through has not been left half way."""
-    if id(lazy) not in context.used_up:
+def is_exhausted(context: Context, lazy: Lazy | Zipped) -> bool:
+    """True if an iterator is exhausted: the ``try`` in which it was gone through has not been left half way."""
+    if id(lazy) not in context.exhausted:
         return False
-    around = context.used_up[id(lazy)][2]
+    around = context.exhausted[id(lazy)][2]
     return len(context.handlers) >= len(around) and all(map(is_, around, context.handlers))
 
 
-def report_used_up(context: Context, node: ast.AST, lazy: Lazy) -> None:
-    """Report a loop over such an iterator whose passes would configure a GPU."""
-    used_up = context.used_up[id(lazy)][1]
+def report_exhausted(context: Context, node: ast.AST, lazy: Lazy | Zipped) -> None:
+    """Report a loop over such an iterator whose passes would configure a GPU; not the loop that has exhausted it, where
+    it comes to it again."""
+    exhausted = context.exhausted[id(lazy)][1]
+    if (exhausted.path, exhausted.span) == (context.source.path, context.span(node)):
+        return
     for part in _in_each_pass(node):
         for called, through in configuring_parts(context, part):
             # They do not run: they are not judged as functions that somebody may call at any time.
             context.visited.update(id(function.node) for function in through)
             fields = event_fields(context, node.iter if isinstance(node, ast.For | ast.AsyncFor) else node)
-            context.emit(NeverRun(kind="used up", called=called, text="", used_up=used_up, **fields))
+            context.emit(NeverRun(kind="exhausted", called=called, text="", exhausted=exhausted, **fields))
             return
 
 
