@@ -30,6 +30,9 @@ _PURPOSES = {
 }
 
 
+_ONE_EACH = "Run each pass of the loop in a process of its own"
+
+
 class EnvAfterInit(Rule):
     """An environment variable is set after TensorFlow has read it.
 
@@ -88,7 +91,10 @@ class EnvAfterInit(Rule):
                 continue
             phase = getattr(write.state, which).under(write.guards)
             before = write.state.env.get(write.name)
-            if phase.has not in (Tri.YES, Tri.MAYBE) or (before is not None and before == write.value):
+            if phase.has not in (Tri.YES, Tri.MAYBE):
+                continue
+            again = write.repeated and write.varies
+            if before is not None and before == write.value and not (again and write.value == UNKNOWN):
                 continue
             if _is_set_once_more(program, write, before) or _is_read_anew(program, write):
                 continue
@@ -115,7 +121,13 @@ class EnvAfterInit(Rule):
                     text="" if write.name == "TF_FORCE_GPU_ALLOW_GROWTH" else (write.text or str(value)),
                 ),
                 outcome=f"TensorFlow keeps using the value that {write.name} had before; nothing is raised",
-                advice=where_to(start, write, what) if start is not None else f"{what} at the program's start",
+                advice=_ONE_EACH
+                if write.varies
+                else where_to(start, write, what)
+                if start is not None
+                else f"{what} at the program's start",
+                # A process lists its devices once: no pass but the first could have others.
+                fixable=not write.varies,
                 trace=told + start_trace(start, write, f"{write.name} is set too late"),
                 notes=fork_notes(write),
                 anchors={**start_anchors(start, write), **fork_anchors(write)},

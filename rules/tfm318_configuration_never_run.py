@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tfmemlint.interpreter.program import NeverRun
+from tfmemlint.facts.statements import name_span
+from tfmemlint.interpreter.program import NeverRun, RuntimeStart
 from tfmemlint.knowledge.functions import SET_GROWTH, SET_LOGICAL, SET_VISIBLE
 from tfmemlint.knowledge.variables import ALLOCATOR, GROWTH, VISIBLE
 from tfmemlint.model.finding import Finding, Severity, Span, Step
@@ -17,9 +18,11 @@ from tfmemlint.rulekit.dropped_options import dropped_options, purpose_of
 from tfmemlint.rulekit.explain import short
 from tfmemlint.rulekit.impossible_systems import KIND as ANOTHER_SYSTEM
 from tfmemlint.rulekit.impossible_systems import impossible_systems
+from tfmemlint.rulekit.migration import is_imported
 from tfmemlint.rulekit.misnamed_hooks import KIND as HOOK
-from tfmemlint.rulekit.misnamed_hooks import hook_place, hooks_that_configure
+from tfmemlint.rulekit.misnamed_hooks import hooks_that_configure
 from tfmemlint.rulekit.rule import Rule
+from tfmemlint.rulekit.start_trace import start_trace
 from tfmemlint.rulekit.truth_of_nothing import KIND as TRUTH
 from tfmemlint.rulekit.truth_of_nothing import truths_of_nothing
 from tfmemlint.rulekit.turned_guards import KIND, turned_guards
@@ -44,6 +47,8 @@ _MADE = {
     "function": "{name} is named here, not called",
     "key": "The table has no {name!r}, but {near!r}",
     "exhausted": "The iterator is exhausted: line {near} has gone through it",
+    "uncalled": "Nothing calls {name}()",
+    "replaced": "{name}() runs in place of {near}(), and does not call it",
 }
 _ADVICE = {
     "map": "Use a for loop",
@@ -59,6 +64,8 @@ _ADVICE = {
     "function": "Call it: {name}()",
     "key": "Write {near!r}",
     "exhausted": "Keep the items in a list",
+    "uncalled": "Call {name}() first, or remove it",
+    "replaced": "Call super().{method}() in it",
     KIND: "Turn the condition round",
     "comparison": "Write = in place of ==",
     "option": "Assign a value to it",
@@ -93,6 +100,10 @@ class ConfigurationNeverRun(Rule):
 
     Finds methods that configure GPUs under a name that the framework of their class does not call: ``setUpModule`` in a
     ``TestCase``, ``on_training_begin`` in a Keras ``Callback``.
+
+    Finds methods that configure GPUs and that a subclass replaces without calling them, where the program then starts
+    the runtime and configures nothing; and in such a program, functions of a script that configure GPUs and that
+    nothing names.
 
     Finds a setting that a file of settings has under a name that nothing reads (``memory_growth: true``), where the
     code asks for another name for the same intent (``settings.get("allow_growth")``), with nothing by default.
@@ -158,6 +169,8 @@ class ConfigurationNeverRun(Rule):
             yield from self._at_launch(program)
             return
         for event in program.of(NeverRun):
+            if event.kind == "uncalled" and is_imported(program.source.path):
+                continue
             name = event.text or short(event.called)
             if event.kind in _UNSET:
                 yield self._unset(program, event)
@@ -170,11 +183,17 @@ class ConfigurationNeverRun(Rule):
                 f"{short(event.called)} is never called here. {made}",
                 intent=_intent(event),
                 outcome="Nothing is raised; the setting is not made",
-                advice=_ADVICE[event.kind].format(name=name, near=event.stored_in),
+                advice=_ADVICE[event.kind].format(name=name, near=event.stored_in, method=name.rpartition(".")[2]),
+                severity=Severity.WARNING if event.kind in ("replaced", "uncalled") else self.severity,
                 trace=_way_to(event),
-                fixable=event.kind not in ("lambda", "thread", "key")
-                and (event.kind != "exhausted" or _made_in(event) is not None),
-                details={"kind": event.kind, "name": event.stored_in, "made": _made_in(event)},
+                fixable=_is_fixable(event),
+                details={
+                    "kind": event.kind,
+                    "name": event.text if event.kind == "uncalled" else event.stored_in,
+                    "made": _made_in(event),
+                    "given": event.arguments,
+                    "before": _row_of_entry(event.before),
+                },
             )
 
         for event, test, may_turn in turned_guards(program):
@@ -216,7 +235,7 @@ class ConfigurationNeverRun(Rule):
             )
 
         for event, hook in hooks_that_configure(program):
-            place, name, right = hook_place(program, hook), hook.function.name, hook.right
+            place, name, right = name_span(program.source, hook.function), hook.function.name, hook.right
             yield self.finding(
                 program,
                 event,
@@ -323,20 +342,39 @@ class ConfigurationNeverRun(Rule):
             run_lazy_code.turn(editor, finding)
         elif finding.details["kind"] in _UNSET:
             run_lazy_code.assign(editor, finding)
+        elif finding.details["kind"] == "uncalled":
+            run_lazy_code.call_forgotten(editor, finding)
+        elif finding.details["kind"] == "replaced":
+            run_lazy_code.call_replaced(editor, finding)
         elif finding.details["kind"] == "exhausted":
             run_lazy_code.keep_items(editor, finding)
         else:
             run_lazy_code.run(editor, finding)
 
 
+def _is_fixable(event: NeverRun) -> bool:
+    if event.kind == "exhausted":
+        return _made_in(event) is not None
+    if event.kind in ("replaced", "uncalled"):
+        return event.arguments is not None
+    return event.kind not in ("lambda", "thread", "key")
+
+
 def _way_to(event: NeverRun) -> tuple[Step, ...]:
     """Return the places where an iterator is exhausted, and where a loop goes over it."""
+    if event.before is not None:
+        return start_trace(event.before, event, "nothing calls this before")
     if event.exhausted is None:
         return ()
     return (
         Step(event.exhausted.path, event.exhausted.span, "this exhausts the iterator"),
         Step(event.path, event.span, "it has no item left here"),
     )
+
+
+def _row_of_entry(start: RuntimeStart | None) -> int:
+    """Return the row of the script itself that leads to the start of the runtime."""
+    return (start.frames[0].span if start.frames else start.span).row if start is not None else 0
 
 
 def _made_in(event: NeverRun) -> Span | None:

@@ -32,7 +32,18 @@ FLOORS = (
     ("registry", "context", "watching"),
     ("operations", "summaries", "replays"),
     ("nodes", "kinds", "builtins", "tensorflow"),
-    ("handlers", "children", "worker_runs", "uncalled", "pytest_calls", "interpreter", "", "modules"),
+    (
+        "handlers",
+        "children",
+        "worker_runs",
+        "uncalled",
+        "replaced_methods",
+        "forgotten_calls",
+        "pytest_calls",
+        "interpreter",
+        "",
+        "modules",
+    ),
 )
 """From the lowest: the vocabulary; the context and its tables; operations; handlers; the entry."""
 FLOOR_OF = {part: number for number, parts in enumerate(FLOORS) for part in parts}

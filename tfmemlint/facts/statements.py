@@ -4,6 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from tfmemlint.model.finding import Span
+
+if TYPE_CHECKING:
+    from tfmemlint.sources import Source
 
 
 def own_nodes(statement: ast.stmt) -> Iterator[ast.AST]:
@@ -27,3 +33,10 @@ def blocks_of(statement: ast.stmt) -> list[list[ast.stmt]]:
         part = getattr(statement, name, [])
         blocks += [inner.body for inner in part] if name in ("handlers", "cases") else [part]
     return [block for block in blocks if block]
+
+
+def name_span(source: Source, function: ast.FunctionDef | ast.AsyncFunctionDef) -> Span:
+    """Return the place of the name of a function."""
+    name, row = function.name, function.lineno
+    column = source.lines[row - 1].index(name, function.col_offset) + 1
+    return Span(row, column, row, column + len(name))

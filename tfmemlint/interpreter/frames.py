@@ -144,6 +144,7 @@ class Frame:
 
     Attributes:
         returns: each ``return`` so far. guards: the conditions that held where it was called.
+        call, site: where it is called, in words, and as code.
         on_yield: gets each value that a generator yields to ``consumer``.
     """
 
@@ -157,6 +158,7 @@ class Frame:
     on_yield: Callable[[Value], None] | None = None
     consumer: Consumer | None = None
     guards: Guards = ()
+    site: ast.AST | None = None
 
     def conditions_within(self, guards: Guards) -> Guards:
         """Return the conditions within the function that hold at one place of it."""

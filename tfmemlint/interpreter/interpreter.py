@@ -7,6 +7,7 @@ from dataclasses import replace
 import tfmemlint.interpreter.handlers  # noqa: F401 (it fills the tables)
 from tfmemlint.interpreter.children import interpret_children
 from tfmemlint.interpreter.context import Context, GaveUp
+from tfmemlint.interpreter.forgotten_calls import report_forgotten
 from tfmemlint.interpreter.observer import Observer
 from tfmemlint.interpreter.operations.command_line import COMMAND_LINE, NOTHING_GIVEN, as_value
 from tfmemlint.interpreter.operations.exceptions import end_entry
@@ -14,7 +15,9 @@ from tfmemlint.interpreter.operations.imports import import_module, run_module
 from tfmemlint.interpreter.operations.kept_protos import find_keepers
 from tfmemlint.interpreter.program import Event, Program, ProtoMade, SessionMade
 from tfmemlint.interpreter.pytest_calls import call_fixtures, call_hooks_before, call_set_up
+from tfmemlint.interpreter.replaced_methods import report_replaced
 from tfmemlint.interpreter.settling import Settled
+from tfmemlint.interpreter.state import State
 from tfmemlint.interpreter.state.numbering import OF_CONTAINER
 from tfmemlint.interpreter.uncalled import interpret_uncalled
 from tfmemlint.interpreter.unit import EntrySetup
@@ -47,6 +50,10 @@ def interpret(
             context.guards, context.ways, context.doubts = (), (), []
         end_entry(context, "module", context.main.tree)
         interpret_children(context)
+        # A script that has left by an exception leaves no state.
+        context.state = context.state or State()
+        report_replaced(context)
+        report_forgotten(context)
         interpret_uncalled(context)
     except GaveUp as reason:
         context.given_up.append(str(reason))

@@ -143,6 +143,7 @@ class EnvWrite(Event):
         value: what it is set to. text: that as written, or "".
         how: ``assign``, ``setdefault``, ``update`` or ``putenv``.
         key, given: where the name and the value stand, separately; None where that can't be told.
+        varies: it is set to another value in each pass of a loop.
     """
 
     name: str
@@ -151,6 +152,7 @@ class EnvWrite(Event):
     how: str = "assign"
     key: Span | None = None
     given: Span | None = None
+    varies: bool = False
 
 
 @record(frozen=True, slots=True, kw_only=True, eq=False, repr=False)

@@ -1,11 +1,19 @@
-"""The standalone package ``keras``: from TensorFlow 2.6 on ``tf.keras`` is that very package.
+"""The standalone package ``keras``, as far as it does what ``tf.keras`` does.
 
-Its objects then do to TensorFlow's runtime what those of ``tf.keras`` do, unless Keras 3 runs on another backend. Seen
-on 2.15 with Keras 2.15 and on 2.21 with Keras 3: ``tf.keras.layers.Dropout is keras.layers.Dropout``, and so is every
-function of the parts below that both have.
+From TensorFlow 2.6 on ``tf.keras`` is that very package. Its objects do to TensorFlow's runtime what those of
+``tf.keras`` do, unless Keras 3 runs on another backend. Seen on 2.15 with Keras 2.15 and on 2.21 with Keras 3:
+``tf.keras.layers.Dropout is keras.layers.Dropout``, and so is every function of the parts below that both have.
+
+With 2.3 and 2.4 the package is Keras 2.4, which forwards to ``tf.keras``: no earlier one makes a layer there (2.3.1
+with 2.3.4: AttributeError ``_TensorLike``). 2.5 brings a copy of its own. With 2.0 to 2.2 it may be Keras 2.3.1 too, an
+implementation of its own. Seen with 2.0.4 and 2.2.3: it starts the runtime where ``tf.keras`` does, when layers are
+built, models compiled and metrics made; of its 97 layers, none does when it is made, where ``tf.keras.layers.LSTM`` and
+``GRU`` do.
 """
 
 from __future__ import annotations
+
+import re
 
 from tfmemlint.knowledge.releases import Target, position
 
@@ -36,7 +44,10 @@ _PARTS = frozenset(
 """Parts that are the same in both. ``keras.backend`` is none of them: its functions about sessions differ."""
 _MOVED = {"saving.load_model": "models.load_model", "saving.save_model": "models.save_model"}
 """The same functions (2.15 and 2.21), by the name that ``tf.keras`` of every release has."""
-_SINCE = "2.6"
+_SINCE = "2.0"
+_FORWARDED_SINCE = "2.3"
+_OWN = re.compile(r"layers\.(?:recurrent\.|experimental\.)?(?:LSTM|GRU)\b|optimizers\b")
+"""Parts that Keras 2.3.1 implements in its own way: its optimizers start the runtime, its layers do not."""
 
 
 def name_in_tensorflow(name: str, target: Target) -> str:
@@ -44,5 +55,7 @@ def name_in_tensorflow(name: str, target: Target) -> str:
     package, _, rest = name.partition(".")
     rest = _MOVED.get(rest, rest)
     if package != "keras" or rest.partition(".")[0] not in _PARTS or target.index < position(_SINCE):
+        return ""
+    if target.index < position(_FORWARDED_SINCE) and _OWN.match(rest):
         return ""
     return f"tf.keras.{rest}"

@@ -47,6 +47,8 @@ def cells_of(source: Source) -> tuple[Cell, ...]:
         return tuple(Cell(block.rows[0], block.rows[-1]) for block in source.blocks if block.chain)
     if not isinstance(source, Notebook):
         return percent_cells(source.text)
+    if not source.cells:
+        return ()
     ends = [cell.row - 2 for cell in source.cells[1:]] + [len(source.lines)]
     return tuple(Cell(cell.row, end) for cell, end in zip(source.cells, ends, strict=True) if end >= cell.row)
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from tfmemlint.facts.misnamed_hooks import MisnamedHook, misnamed_hooks
 from tfmemlint.interpreter.program import NeverRun
-from tfmemlint.model.finding import Span
 from tfmemlint.rulekit.turned_guards import configuring_calls, never_run
 
 if TYPE_CHECKING:
@@ -25,10 +24,3 @@ def hooks_that_configure(program: Program) -> Iterator[tuple[NeverRun, MisnamedH
         call = next(configuring_calls((hook.function, *hook.alone)), None)
         if call is not None:
             yield never_run(program, call, KIND), hook
-
-
-def hook_place(program: Program, hook: MisnamedHook) -> Span:
-    """Return the place of the name of a method."""
-    name, row = hook.function.name, hook.function.lineno
-    column = program.source.lines[row - 1].index(name, hook.function.col_offset) + 1
-    return Span(row, column, row, column + len(name))

@@ -63,6 +63,46 @@ def name_hook(editor: Editor, finding: Finding) -> None:
     editor.unsafe(f"Call it {finding.details['right']}")
 
 
+def call_replaced(editor: Editor, finding: Finding) -> None:
+    """Let a method first call the one that it replaces.
+
+    Raises:
+        Withheld: the method is not found, or stands on one line.
+    """
+    methods = [
+        node
+        for node in matchers.findall(editor.module, matchers.FunctionDef())
+        if isinstance(node, cst.FunctionDef) and editor.span(node.name) == finding.span
+    ]
+    if len(methods) != 1 or not isinstance(methods[0].body, cst.IndentedBlock):
+        raise Withheld("its name is not found")
+    method = methods[0]
+    body = method.body.body
+    first = body[1] if method.get_docstring() is not None and len(body) > 1 else body[0]
+    editor.insert_before(first, f"super().{method.name.value}({finding.details['given']})")
+    editor.unsafe(f"Call super().{method.name.value}() first")
+
+
+def call_forgotten(editor: Editor, finding: Finding) -> None:
+    """Call a function first thing where the script starts.
+
+    Raises:
+        Withheld: the script starts the runtime above the function.
+    """
+    row, name = int(str(finding.details["before"])), finding.details["name"]
+    if row <= finding.span.row:
+        raise Withheld(f"line {row} starts the runtime before the function is defined")
+    spans = [(statement, editor.span(statement)) for statement in editor.module.body]
+    place = next((statement for statement, span in spans if span.row <= row <= span.end_row), None)
+    if place is None:
+        raise Withheld("the place where the script starts is not found")
+    if isinstance(place, cst.If) and isinstance(place.body, cst.IndentedBlock):
+        editor.insert_before(place.body.body[0], f"{name}()")
+    else:
+        editor.insert_before(place, f"{name}()", apart=True)
+    editor.unsafe(f"Call {name}() first")
+
+
 def keep_items(editor: Editor, finding: Finding) -> None:
     """Make a list in the place of an iterator that is gone through twice.
 

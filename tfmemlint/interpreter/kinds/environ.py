@@ -41,7 +41,8 @@ def update_variables(context: Context, base: Ref, call: MethodCall) -> Value | N
     for variable, value in items.items():
         place, entry = written.get(variable, (None, None))
         given = context.span(entry) if entry is not None else None
-        set_env(context, variable, value, call.node, "", how="update", key=place, given=given)
+        named = (None, entry) if entry is not None else None
+        set_env(context, variable, value, call.node, "", how="update", key=place, given=given, written=named)
     return UNKNOWN
 
 

@@ -6,6 +6,7 @@ import ast
 import re
 from dataclasses import replace
 
+from tfmemlint.facts.loop_values import given_for, names_in, origins, varies
 from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.operations.command_line import is_nothing_given
 from tfmemlint.interpreter.operations.devices import rank_taken
@@ -169,7 +170,8 @@ def env_write(
         text = written[1].text if len(written) > 1 else ""
         key, given = (argument.span for argument in written[:2]) if len(written) > 1 else (None, None)
         how = "setdefault" if default else "putenv"
-        set_env(context, values[0].value, values[1], node, text, how=how, key=key, given=given)
+        whole = (node.args[0], node.args[1]) if isinstance(node, ast.Call) and len(node.args) > 1 else None
+        set_env(context, values[0].value, values[1], node, text, how=how, key=key, given=given, written=whole)
 
 
 def set_env(
@@ -182,13 +184,24 @@ def set_env(
     how: str = "assign",
     key: Span | None = None,
     given: Span | None = None,
+    written: tuple[ast.expr | None, ast.expr] | None = None,
 ) -> None:
-    """The program sets an environment variable; the rest is as in `EnvWrite`."""
+    """The program sets an environment variable. ``written``: its name and its value, as code; the rest is as in
+    `EnvWrite`."""
     default = how == "setdefault"
     if name == "CUDA_VISIBLE_DEVICES":
         value = rank_taken(context, value, "environment", node, given, text)
     context.emit(
-        EnvWrite(name=name, value=value, text=text, how=how, key=key, given=given, **event_fields(context, node))
+        EnvWrite(
+            name=name,
+            value=value,
+            text=text,
+            how=how,
+            key=key,
+            given=given,
+            varies=written is not None and _varies(context, *written),
+            **event_fields(context, node),
+        )
     )
     context.state = replace(context.here, env={**context.here.env, name: value})
     if name == "CUDA_VISIBLE_DEVICES" and context.here.listed.under(context.guards).has is not Tri.YES:
@@ -196,6 +209,31 @@ def set_env(
         if context.here.listed.has in (Tri.NO, Tri.UNKNOWN):
             hidden = isinstance(value, Const) and value.value in ("", "-1") and not default
             context.state = replace(context.here, min_gpus=0, max_gpus=0 if hidden else None)
+
+
+def _varies(context: Context, name: ast.expr | None, value: ast.expr) -> bool:
+    """True if a variable of one name gets another value in each pass of a loop that is being interpreted."""
+    return _differs(context, value) and (name is None or isinstance(name, ast.Constant) or not _differs(context, name))
+
+
+def _differs(context: Context, written: ast.expr) -> bool:
+    expressions = [written]
+    frames, depth = context.frames, len(context.frames)
+    for loop in reversed(context.loops):
+        while depth > loop.depth:
+            # The loop is where the function is called, or further out.
+            depth -= 1
+            frame = frames[depth]
+            if varies(expressions, frame.node):
+                return True
+            site, expressions = frame.site, origins(expressions, frame.node)
+            given = given_for(frame.node, site, names_in(expressions)) if isinstance(site, ast.Call) else None
+            if given is None:
+                return False
+            expressions = given
+        if varies(expressions, loop.node):
+            return True
+    return False
 
 
 def unset_env(context: Context, name: str) -> None:

@@ -70,6 +70,7 @@ def run_function(
         on_yield=on_yield,
         consumer=consumer,
         guards=context.guards,
+        site=node,
     )
     statement, graphs = context.statement, context.state.graphs
     if graph:

@@ -57,6 +57,7 @@ def set_item(context: Context, target: ast.Subscript, value: Value) -> None:
                 context.text(given) if given is not None else "",
                 key=context.span(target.slice),
                 given=context.span(given) if given is not None else None,
+                written=(target.slice, given) if given is not None else None,
             )
         return
     if isinstance(base, OwnDict) and isinstance(key, Const) and isinstance(key.value, str):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tfmemlint.interpreter.state.model import Event
+from tfmemlint.interpreter.state.model import Event, RuntimeStart
 from tfmemlint.model.finding import Span
 from tfmemlint.model.records import dataclass, record
 
@@ -23,9 +23,12 @@ class NeverRun(Event):
 
     ``kind``: ``map``, ``filter``, ``generator expression``, ``generator``, ``context manager``, ``coroutine``,
     ``partial``, ``lambda``, ``thread``, ``function`` (a name that is not called), ``comparison``, ``option``,
-    ``exhausted`` (a loop over an exhausted iterator) or ``key`` (``text``, which a table lacks that has
+    ``exhausted`` (a loop over an exhausted iterator), ``replaced`` (the method ``text`` runs in place of
+    ``stored_in``), ``uncalled`` (the function ``text``) or ``key`` (``text``, which a table lacks that has
     ``stored_in``). ``called``: the function that would configure, or the option. ``text``: the function that calls it.
     ``stored_in``: the name that it is bound to and nothing reads. ``exhausted``: what has exhausted the iterator.
+    ``arguments``: what it is to be called with, as code; None if something is lacking. ``before``: what starts the
+    runtime without it.
     """
 
     kind: str
@@ -33,3 +36,5 @@ class NeverRun(Event):
     text: str
     stored_in: str = ""
     exhausted: Exhausted | None = None
+    arguments: str | None = None
+    before: RuntimeStart | None = None
