@@ -66,6 +66,19 @@ def _chain_of_modules(n: int) -> dict[str, str]:
     return {"main.py": f"{HEAD}import m0\nm0.f(gpus[0])\n", **links, f"m{n}.py": last}
 
 
+def _layers_of_modules(count: int) -> dict[str, str]:
+    """A program that configures after the last of the layers has started the runtime."""
+    files = {
+        f"layer{layer}_{side}.py": f"import layer{layer + 1}_a\nimport layer{layer + 1}_b\n\nSIDE = {side!r}\n"
+        for layer in range(count)
+        for side in "ab"
+    }
+    starter = "import tensorflow as tf\n\nONE = tf.constant(1)\n"
+    last = {f"layer{count}_a.py": starter, f"layer{count}_b.py": "TWO = 2\n"}
+    late = f"for gpu in gpus:\n    {GROW}(gpu, layer0_a.SIDE == 'a')\n"
+    return {"train.py": f"import layer0_a\n{HEAD}{late}", **files, **last, "pyproject.toml": ""}
+
+
 def mesh(n: int) -> dict[str, str]:
     """Return modules each of which imports three others, in circles, and sets memory growth."""
 
@@ -209,6 +222,8 @@ FOLDERS: dict[str, tuple[int, Attack]] = {
     "modules that import each other": (80, mesh),
     "a chain of modules": (40, _chain_of_modules),
     "scripts that launch one program": (60, _scripts_that_launch),
+    # Two ways from each layer to each module of the next: 2 ** 20 ways through all of them.
+    "layers of modules": (20, _layers_of_modules),
 }
 """Many files."""
 

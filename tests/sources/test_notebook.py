@@ -76,6 +76,14 @@ def test_any_cells_come_back(cells: list[tuple[str, str]], indent: int | None, p
     ast.parse(source.text)
 
 
+def test_a_notebook_without_code_passes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = "Growth:\n\n```python\nimport tensorflow as tf\ntf.config.set_logical_device_configuration(gpu, [])\n```\n"
+    for name, cells in (("text", [("markdown", text)]), ("nothing", [])):
+        (tmp_path / f"{name}.ipynb").write_bytes(notebook(*cells))
+    assert main(["check", "--no-cache", "--isolated", str(tmp_path)]) == 0
+    assert "TFM900" not in capsys.readouterr().out
+
+
 def _is_utf8(cells: list[tuple[str, str]]) -> bool:
     return not any("\ud800" <= character <= "\udfff" for _, text in cells for character in text)
 

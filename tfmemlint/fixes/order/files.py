@@ -277,9 +277,9 @@ class Files:
         # The packages that the file is in have begun already.
         parts = package_root(path)[1].split(".")
         around = {self.locate(".".join(parts[:count])) for count in range(1, len(parts) + 1)}
-        return self._import_does(path, statement, frozenset({path, *(known for known in around if known)}))
+        return self._import_does(path, statement, {path, *(known for known in around if known)})
 
-    def _import_does(self, path: str, statement: Statement, seen: frozenset[str]) -> str:
+    def _import_does(self, path: str, statement: Statement, seen: set[str]) -> str:
         for module, _ in self._imported(path, statement):
             found = self._module_does(module, seen)
             if found:
@@ -348,16 +348,19 @@ class Files:
 
     def module_speaks(self, module: str) -> bool:
         """True if the import of a module prints, or uses files or the environment; not output that may move."""
-        return bool(self._module_does(module, frozenset(), only_heard=True))
+        return bool(self._module_does(module, set(), only_heard=True))
 
-    def _module_does(self, module: str, seen: frozenset[str], *, only_heard: bool = False) -> str:
-        """Return what importing a module, and the packages that it is in, runs; ``only_heard``: that others notice."""
+    def _module_does(self, module: str, seen: set[str], *, only_heard: bool = False) -> str:
+        """Return what importing a module, and the packages that it is in, runs; ``only_heard``: that others notice.
+
+        ``seen``: the files that do nothing, or are being looked at. It grows.
+        """
         parts = module.split(".")
         for count in range(1, len(parts) + 1):
             where = self.locate(".".join(parts[:count]))
             if where is None or where in seen:
                 continue
-            seen |= {where}
+            seen.add(where)
             file = self.get(where)
             for statement in file.tree.statements(file.tree.module):
                 if isinstance(statement, cst.SimpleStatementLine) and all(
