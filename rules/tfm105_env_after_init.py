@@ -6,11 +6,11 @@ import itertools
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tfmemlint.interpreter.program import EnvWrite, SessionMade
+from tfmemlint.interpreter.program import Call, EnvWrite, SessionMade
 from tfmemlint.interpreter.state import Tri
 from tfmemlint.interpreter.values import UNKNOWN, Choice, Const, FileValue, Value
 from tfmemlint.knowledge.environment import VARIABLES, Moment, read_at
-from tfmemlint.knowledge.functions import GPU_TESTS
+from tfmemlint.knowledge.functions import GPU_TESTS, SESSIONS
 from tfmemlint.model.finding import Finding, Severity
 from tfmemlint.model.intent import Intent, Purpose
 from tfmemlint.rulekit.env_writes import SET_FROM_FILES, hides_what_is_hidden, is_for_the_next_program, puts_back
@@ -153,12 +153,20 @@ class EnvAfterInit(Rule):
 
 
 def _is_read_anew(program: Program, write: EnvWrite) -> bool:
-    """Return True if a session that is made afterwards reads the variable for its own devices."""
+    """Return True if a session that is made afterwards may read the variable for its own devices.
+
+    Where a session has read it, the program works with sessions. So do Estimators.
+    """
     known = VARIABLES.get(write.name)
     if known is None or not known.of_each_session:
         return False
+    first = write.state.allocator.under(write.guards).by
+    if first is not None and first.name in SESSIONS:
+        return True
     later = itertools.dropwhile(lambda event: event is not write, program.events)
-    return any(isinstance(event, SessionMade) for event in later)
+    return any(
+        isinstance(event, SessionMade) or (isinstance(event, Call) and "stimator" in event.name) for event in later
+    )
 
 
 def _is_set_once_more(program: Program, write: EnvWrite, before: Value | None) -> bool:

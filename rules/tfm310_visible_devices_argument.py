@@ -7,11 +7,14 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from tfmemlint.facts.syntax import dotted
+from tfmemlint.interpreter.state import Event, State
 from tfmemlint.interpreter.values import Amount, Const, Device, DeviceName, Devices, Index, NumberedName, Seq, Value
 from tfmemlint.knowledge.functions import LIST_LOGICAL, LIST_PHYSICAL, SET_VISIBLE, meant_type
 from tfmemlint.model.finding import Finding, Severity
 from tfmemlint.model.intent import Intent, Purpose
 from tfmemlint.rulekit.explain import handler_notes, short, visible_intent
+from tfmemlint.rulekit.gpu_counts import LISTS_LOCAL, CountOfAll, counts_of_all
 from tfmemlint.rulekit.rule import Rule
 
 if TYPE_CHECKING:
@@ -34,15 +37,16 @@ class VisibleDevicesArgument(Rule):
     What it does
     ------------
     Finds ``set_visible_devices`` calls whose devices are a string, a number, a tuple, a logical device or devices of
-    another type than the call names; calls that pass GPUs without the type ``'GPU'``; and types in lower case, as in
-    ``list_physical_devices('gpu')``.
+    another type than the call names; calls that pass GPUs without the type ``'GPU'``; types in lower case, as in
+    ``list_physical_devices('gpu')``; and the length of a listing of all types as the number of the GPUs, as in
+    ``num_gpus = len(list_physical_devices())``.
 
     Why it matters
     --------------
     The function takes one physical device or a list of them. Anything else raises ``ValueError``, which the usual
     ``except RuntimeError`` does not catch. Without a type, the list replaces all visible devices, so a list of GPUs
     hides the CPU, and no program runs without a CPU. The only type for GPUs is ``'GPU'``: a listing of ``'gpu'`` is
-    empty and raises nothing.
+    empty and raises nothing. A listing without a type has the CPU, so that ``num_gpus`` is too high.
 
     Example
     -------
@@ -73,13 +77,15 @@ class VisibleDevicesArgument(Rule):
     code = "TFM310"
     name = "visible-devices-argument"
     severity = Severity.ERROR
-    triggers = ("(?:logical|physical|visible)_device",)
+    triggers = ("(?:logical|physical|visible|local)_device",)
     whole_program = True
     fixable = "sometimes"
     supersedes = ("TFM103",)
 
     def check(self, program: Program) -> Iterator[Finding]:
         """Yield each call with arguments that TensorFlow refuses or reads differently."""
+        for counted in counts_of_all(program.tree):
+            yield self._count(program, counted)
         for call in program.calls(*SET_VISIBLE, *LIST_PHYSICAL, *LIST_LOGICAL):
             if call.has_star or any(argument.keyword not in (None, "devices", "device_type") for argument in call.args):
                 continue
@@ -92,6 +98,24 @@ class VisibleDevicesArgument(Rule):
             judged = _judge(call)
             if judged is not None:
                 yield self._visible(program, call, judged)
+
+    def _count(self, program: Program, counted: CountOfAll) -> Finding:
+        source = program.source
+        span = source.span(counted.count)
+        event = Event(path=source.path, span=span, statement=span, state=State())
+        lists = source.segment(source.span(counted.listing))
+        return self.finding(
+            program,
+            event,
+            f"{counted.name} counts the CPU as a GPU: {lists} lists devices of all types",
+            severity=Severity.WARNING,
+            intent=Intent(Purpose.DEVICES),
+            outcome="The number is one too high at least; without a GPU it is 1",
+            advice="List the devices of type 'GPU'",
+            fixable=dotted(counted.listing.func).rpartition(".")[2] != LISTS_LOCAL,
+            anchors={"listing": source.span(counted.listing)},
+            details={"kind": "count", "caught": False, "doubtful": True},
+        )
 
     def _listing(self, program: Program, call: Call, kind: Arg, wrong: str) -> Finding:
         return self.finding(

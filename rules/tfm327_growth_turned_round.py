@@ -24,8 +24,8 @@ class GrowthTurnedRound(Rule):
     ------------
     Finds ``set_memory_growth(gpu, not allow_growth)``, ``"false" if allow_growth else "true"`` for
     ``TF_FORCE_GPU_ALLOW_GROWTH``, and ``if not allow_growth:`` above a call that turns growth on, where the name of the
-    setting asks for growth. Names that ask for the contrary (``no_growth``), and those that say what is so
-    (``growth = get_memory_growth(gpu)``), are not reported.
+    setting asks for growth; and ``set_memory_growth(gpu, args.no_growth)``, where it refuses growth. Names that say
+    what is so (``growth = get_memory_growth(gpu)``) are not reported.
 
     Why it matters
     --------------
@@ -76,9 +76,13 @@ class GrowthTurnedRound(Rule):
             yield self.finding(
                 program,
                 event,
-                f"Memory growth is turned round: {found.setting} asks for growth, and gets the contrary",
+                f"Memory growth is turned round: {found.setting} asks for growth, and gets the contrary"
+                if found.asks
+                else f"Memory growth is turned round: {found.setting} refuses growth, and gets it",
                 intent=Intent(Purpose.GROWTH),
-                outcome="Nothing is raised; with the setting, TensorFlow takes nearly all of the memory at once",
+                outcome="Nothing is raised; with the setting, TensorFlow takes nearly all of the memory at once"
+                if found.asks
+                else "Nothing is raised; without the setting, TensorFlow takes nearly all of the memory at once",
                 advice=f"Write {found.right}",
                 details={"right": found.right},
             )
@@ -93,5 +97,7 @@ class GrowthTurnedRound(Rule):
             right = f"{editor.code(node.orelse)} if {editor.code(node.test)} else {editor.code(node.body)}"
         elif isinstance(node, cst.UnaryOperation):
             right = editor.code(node.expression)
+        elif right.startswith("not "):
+            right = f"not {editor.code(node)}"
         editor.replace(node, right)
         editor.unsafe(f"Write {finding.details['right']}")

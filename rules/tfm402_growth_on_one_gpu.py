@@ -9,6 +9,7 @@ from tfmemlint.interpreter.program import Call, End, RuntimeStart
 from tfmemlint.interpreter.state.numbering import is_growth_hidden, state_where
 from tfmemlint.interpreter.values import Const, Device
 from tfmemlint.model.finding import Finding, Severity, Step
+from tfmemlint.rulekit.cells import is_for_colab
 from tfmemlint.rulekit.explain import growth_intent, in_line, short, written
 from tfmemlint.rulekit.rule import Rule
 
@@ -86,6 +87,9 @@ class GrowthOnOneGpu(Rule):
                     ):
                         reported.add((call.path, call.span))
                         yield self._hidden(program, call, here.visible.by)
+                    continue
+                if is_for_colab(program.source):
+                    # Its machines have one GPU.
                     continue
                 if call.state.single_gpu:
                     # The call runs only if there is one GPU: ``if len(gpus) == 1:``.

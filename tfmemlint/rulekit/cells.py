@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 _MARKER = late_pattern(r"#[ \t]*%%(?![\w%])(?P<title>.*)")
 """The line that begins a cell in Spyder, VS Code, PyCharm and Jupytext's percent format."""
+_COLAB = late_pattern(r'"colab(?:_type)?"[ \t]*:|\bfrom google\.colab\b|\bimport google\.colab\b')
+"""Only Colab writes this into the metadata of a notebook and of its cells; and its package is there alone."""
 _START = "import tensorflow as _tensorflow\n_tensorflow.constant(0)\n"
 """Replaces the work between two runs of a cell: it starts the runtime if nothing else has."""
 
@@ -51,6 +53,13 @@ def cells_of(source: Source) -> tuple[Cell, ...]:
         return ()
     ends = [cell.row - 2 for cell in source.cells[1:]] + [len(source.lines)]
     return tuple(Cell(cell.row, end) for cell, end in zip(source.cells, ends, strict=True) if end >= cell.row)
+
+
+def is_for_colab(source: Source) -> bool:
+    """Return True for a notebook that was written in Google Colab, or is for it: such a machine has one GPU at most."""
+    from tfmemlint.sources.notebook import Notebook
+
+    return isinstance(source, Notebook) and _COLAB.search(source.raw) is not None
 
 
 def percent_cells(text: str) -> tuple[Cell, ...]:

@@ -22,6 +22,12 @@ _CONTRARY = re.compile(
     re.IGNORECASE,
 )
 """Words of names that ask for the contrary, or say what is so."""
+_REFUSES = re.compile(
+    r"(?:\A|_)(?:no|non|disable|disabled|without|prevent|deny|skip|forbid)_(?:(?:allow|gpu|memory|mem|tf|the)_){0,3}"
+    r"(?:growth|grow)(?:_(?:memory|mem|gpu|gpus))?\Z|\A(?:gpu_|mem_|memory_)?pre_?alloc(?:ate)?(?:_(?:all|gpu|memory|mem))*\Z",
+    re.IGNORECASE,
+)
+"""Names of settings that refuse growth."""
 _YES, _NO = ("true", True), ("false", False)
 
 
@@ -31,13 +37,14 @@ class TurnedGrowth:
 
     Attributes:
         node: what has to be written otherwise. right: what it has to be. setting: the setting, as written.
-        statement: the statement around it.
+        statement: the statement around it. asks: the setting asks for growth; if not, it refuses it.
     """
 
     node: ast.expr
     right: str
     setting: str
     statement: ast.stmt
+    asks: bool = True
 
 
 def turned_growth(tree: ast.Module) -> Iterator[TurnedGrowth]:
@@ -77,14 +84,22 @@ def _is_growth_variable(node: ast.expr) -> bool:
 
 def _turned(value: ast.expr, statement: ast.stmt, read: frozenset[str]) -> Iterator[TurnedGrowth]:
     match value:
-        case ast.UnaryOp(op=ast.Not(), operand=operand) if asks_for_growth(operand, read):
+        case ast.UnaryOp(op=ast.Not(), operand=operand) if _wish(operand, read):
             yield TurnedGrowth(value, unparsed(operand), unparsed(operand), statement)
         case ast.IfExp(test=test, body=ast.Constant(value=yes), orelse=ast.Constant(value=no)):
             setting = _setting_of(test)
-            wanted = (_NO, _YES) if setting is test else (_YES, _NO)
-            if asks_for_growth(setting, read) and _says(yes, wanted[0]) and _says(no, wanted[1]):
+            wish = _wish(setting, read)
+            wanted = (_NO, _YES) if (setting is test) is wish else (_YES, _NO)
+            if wish is not None and _says(yes, wanted[0]) and _says(no, wanted[1]):
                 right = f"{unparsed(value.orelse)} if {unparsed(test)} else {unparsed(value.body)}"
-                yield TurnedGrowth(value, right, unparsed(setting), statement)
+                yield TurnedGrowth(value, right, unparsed(setting), statement, wish)
+        case ast.Call(func=ast.Attribute(attr="lower", value=inner), args=[]):
+            yield from _turned(inner, statement, read)
+        case ast.Call(func=ast.Name(id="str" | "bool"), args=[inner]):
+            yield from _turned(inner, statement, read)
+        case _ if _wish(value, read) is False:
+            name = unparsed(value)
+            yield TurnedGrowth(value, f"not {name}", name, statement, asks=False)
         case _:
             return
 
@@ -102,9 +117,11 @@ def _under_a_test(statement: ast.If, read: frozenset[str]) -> Iterator[TurnedGro
     """Yield the values that are set where a setting says the contrary, and that nothing else in the statement sets."""
     test = statement.test
     setting = _setting_of(test)
-    if not asks_for_growth(setting, read):
+    wish = _wish(setting, read)
+    if wish is None:
         return
-    blocks = (statement.body, statement.orelse) if setting is test else (statement.orelse, statement.body)
+    straight = (setting is test) is wish
+    blocks = (statement.body, statement.orelse) if straight else (statement.orelse, statement.body)
     with_growth, without = map(_values_in, blocks)
     name = unparsed(setting)
     is_right = any(_says(value.value, _YES) for value, _ in with_growth)
@@ -112,9 +129,9 @@ def _under_a_test(statement: ast.If, read: frozenset[str]) -> Iterator[TurnedGro
         return
     for values, wrong, right in ((with_growth, _NO, "True"), (without, _YES, "False")):
         for value, inner in values:
-            if _says(value.value, wrong) and (with_growth or setting is not test):
+            if _says(value.value, wrong) and (with_growth or not straight):
                 word = right if not isinstance(value.value, str) else repr(right.lower()).replace("'", '"')
-                yield TurnedGrowth(value, word, name, inner)
+                yield TurnedGrowth(value, word, name, inner, wish)
 
 
 def _values_in(block: Sequence[ast.stmt]) -> list[tuple[ast.Constant, ast.stmt]]:
@@ -129,24 +146,47 @@ def _values_in(block: Sequence[ast.stmt]) -> list[tuple[ast.Constant, ast.stmt]]
 
 def asks_for_growth(node: ast.expr, read: frozenset[str]) -> bool:
     """True for a setting that asks for growth by its name: ``args.allow_growth``, ``config["memory_growth"]``."""
+    return _wish(node, read) is True
+
+
+def _wish(node: ast.expr, read: frozenset[str]) -> bool | None:
+    """Return True for a setting that asks for growth by its name, False for one that refuses it (``args.no_growth``);
+    None for anything else."""
     name = ""
     match node:
         case ast.Name(id=name) | ast.Attribute(attr=name):
-            if isinstance(node, ast.Name) and name in read:
-                return False
+            if name in read:
+                return None
         case ast.Subscript(slice=ast.Constant(value=str(name))):
             pass
         case ast.Call(func=ast.Attribute(attr="get"), args=[ast.Constant(value=str(name)), *_]):
             pass
         case _:
-            return False
-    return _GROWS.search(name) is not None and _CONTRARY.search(name) is None
+            return None
+    if _REFUSES.search(name) is not None:
+        return False
+    return True if _GROWS.search(name) is not None and _CONTRARY.search(name) is None else None
+
+
+def _is_true_by_default(call: ast.Call) -> bool:
+    """True for the declaration of an option that is true by default."""
+    return any(
+        (keyword.arg == "action" and isinstance(keyword.value, ast.Constant) and keyword.value.value == "store_false")
+        or (keyword.arg == "default" and isinstance(keyword.value, ast.Constant) and keyword.value.value is True)
+        for keyword in call.keywords
+    )
 
 
 def _names_that_were_asked(tree: ast.Module) -> frozenset[str]:
-    """Return the names that say what is so, or what has been done: ``growth = get_memory_growth(gpu)``."""
+    """Return the names that say what is so, or what has been done: ``growth = get_memory_growth(gpu)``.
+
+    So do options that are true unless they are given: ``add_argument("--no-growth", action="store_false")``.
+    """
     found: set[str] = set()
     for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and _is_true_by_default(node):
+            words = (each.value for each in node.args if isinstance(each, ast.Constant))
+            found.update(word.lstrip("-").replace("-", "_") for word in words if isinstance(word, str))
         if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
             asked = "get_memory_growth" in unparsed(node.value) or isinstance(node.value, ast.Constant)

@@ -28,6 +28,12 @@ def fix_devices(editor: Editor, finding: Finding) -> None:
     if kind == "type":
         editor.replace(editor.expression_at(finding.anchors["type"]), editor.quoted(str(details["type"])))
         message = f"Write the type as {details['type']!r}"
+    elif kind == "count":
+        count, listing = editor.expression_at(finding.span), editor.expression_at(finding.anchors["listing"])
+        if not isinstance(listing, cst.Call):
+            raise Withheld("the listing is not found")
+        editor.replace(count, f"len({editor.code(listing.func)}({editor.quoted('GPU')}))")
+        message = "Count the devices of type 'GPU'"
     else:
         call = editor.call_to_rewrite(finding.span, "set_visible_devices")
         message = _FIXES[kind](editor, call, finding.anchors)
