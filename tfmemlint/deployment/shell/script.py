@@ -20,6 +20,7 @@ from dataclasses import field, replace
 from tfmemlint.deployment.gpu_requests import of_option
 from tfmemlint.deployment.servers import options_of, server_of
 from tfmemlint.deployment.shell.commands import Command, read_command
+from tfmemlint.deployment.shell.counted_loops import counted, with_numbers
 from tfmemlint.deployment.shell.environments import ShellEnvironment, ShellEvent, StartedProgram
 from tfmemlint.deployment.shell.piped_loops import IN_SHELL_ITSELF, PipedLoops
 from tfmemlint.model.configuration import (
@@ -104,6 +105,7 @@ class _Script:
         after: a number for each program that was started before.
         busy: the number of commands so far that may use a variable.
         inner: the number of texts for other shells so far (``bash -c``).
+        counted: the variables of loops that count, each with a number that stands for all, by the loop's own number.
         scheduled: True if it is a job of a scheduler.
     """
 
@@ -119,17 +121,19 @@ class _Script:
     busy: int = 0
     scheduled: bool = False
     inner: int = 0
+    counted: dict[int, tuple[str, str]] = field(default_factory=dict)
     piped: PipedLoops = field(default_factory=PipedLoops)
     walker: CompoundCommands = field(init=False)
 
     def __post_init__(self) -> None:
-        self.walker = CompoundCommands(
-            self.command, self._loop_variable, self.numbers, self.known.functions, self.known.loops
-        )
+        self.walker = CompoundCommands(self.command, self._loop, self.numbers, self.known.functions, self.known.loops)
         self.walker.last_apart = IN_SHELL_ITSELF.search(self.text) is None
 
-    def _loop_variable(self, name: str) -> None:
-        self.known.events.append(ShellEvent("unknown", name, self.walker.here()))
+    def _loop(self, words: list[str]) -> None:
+        self.known.events.append(ShellEvent("unknown", words[0], self.walker.here()))
+        found = counted(words)
+        if found is not None:
+            self.counted[self.walker.path[-1]] = found
 
     def read(self) -> ConfigurationRead:
         lexer = Lexer(self.text)
@@ -153,6 +157,8 @@ class _Script:
 
     def command(self, words: list[Word], targets: list[Word], apart: bool) -> None:
         first, last = words[0].start, words[-1].end
+        numbers = dict(self.counted[piece] for piece in self.walker.path if piece in self.counted)
+        words = [with_numbers(word, numbers) for word in words]
         count = 0
         while (
             count < len(words) and assignment(words[count]) is not None and not words[count].raw.startswith(("'", '"'))

@@ -65,7 +65,7 @@ class CompoundCommands:
     Attributes:
         on_command: takes the words of a simple command, the files that its output goes to, and True if it is a process
             of its own, as in a pipe.
-        on_loop_variable: takes the name of a variable that a loop sets.
+        on_loop: takes what stands behind ``for``: the variable that the loop sets, and what it goes over.
         numbers: the source of the numbers of pieces.
         functions, loops: the numbers of the pieces whose commands run at another time (the bodies of functions), or
             again.
@@ -79,7 +79,7 @@ class CompoundCommands:
     """
 
     on_command: Callable[[list[Word], list[Word], bool], None]
-    on_loop_variable: Callable[[str], None] = lambda name: None
+    on_loop: Callable[[list[str]], None] = lambda words: None
     numbers: itertools.count[int] = field(default_factory=lambda: itertools.count(1))
     functions: set[int] = field(default_factory=set)
     loops: set[int] = field(default_factory=set)
@@ -203,7 +203,7 @@ class CompoundCommands:
                     stop += 1
                 self._push("done", sign * next(self.numbers))
                 if at + 1 < len(tokens):
-                    self.on_loop_variable(tokens[at + 1].text)
+                    self.on_loop([token.text for token in tokens[at + 1 : stop]])
                 if piped:
                     self._note_piped(word.start)
                 return max(stop - at, 1)
