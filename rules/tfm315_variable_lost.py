@@ -138,12 +138,15 @@ class VariableLost(Rule):
                 if lost.why == "unexported"
                 else (),
                 fixable=lost.why not in (*_ELSEWHERE, "pipe")
-                or (lost.why in ("shell", "name") and lost.state.context.has is Tri.NO),
+                or (lost.why in ("shell", "name") and lost.state.context.has is Tri.NO)
+                or (lost.why == "kernel" and lost.value is not None),
                 details={
                     "why": lost.why,
                     "key": lost.key,
                     "begun": lost.begun,
                     "copy": lost.program if lost.why == "copy" else "",
+                    "value": lost.value,
+                    "name": lost.name,
                     "pairs": [f"{each.name}={each.text}" for each in beside],
                     "statement": lost.statement.row,
                 },
@@ -155,6 +158,11 @@ class VariableLost(Rule):
             from tfmemlint.fixes.rewrites import env_variables
 
             env_variables.set_in_process(editor, finding)
+            return
+        if finding.details["why"] == "kernel":
+            from tfmemlint.fixes.rewrites import env_variables
+
+            env_variables.set_in_kernel(editor, finding)
             return
         if finding.details["why"] == "name":
             from tfmemlint.fixes.rewrites import env_variables

@@ -180,10 +180,13 @@ class SecondSessionOtherOptions(Rule):
 
     def fix(self, finding: Finding, editor: Editor) -> None:
         """Hand the options to the server or the listing before; or set them with ``tf.config``, above the session."""
-        from tfmemlint.fixes.rewrites import session_arguments, sessions
+        from tfmemlint.fixes.rewrites import keras_session, session_arguments, sessions
 
         if "keyword" in finding.details:
             session_arguments.hand_to_first(editor, finding)
+            return
+        if finding.details.get("moves"):
+            keras_session.move_above_first(editor, finding)
             return
         sessions.add_tf_config(editor, finding)
 
@@ -199,6 +202,11 @@ class SecondSessionOtherOptions(Rule):
     ) -> Finding:
         what = " and ".join(short(name) for name in lost)
         known = any(value is not None for value in lost.values())
+        of_sessions = first.name in (*SESSIONS, *CONFIG_OF)
+        # Keras makes a session of its own only if it has none.
+        of_keras = (
+            not of_sessions and "keras" in first.name and "set_session(" in program.source.segment(session.statement)
+        )
         return self.finding(
             program,
             session,
@@ -212,9 +220,10 @@ class SecondSessionOtherOptions(Rule):
             outcome="Nothing is raised; the options of the first allocator of the process stay in force",
             advice=_advice(first),
             trace=start_trace(first, session, f"{written(short(session.name))} comes after the devices are made"),
-            fixable=plain and known and first.path == session.path and first.name in (*SESSIONS, *CONFIG_OF),
-            details={"options": lost, "values": lost, "ways": start_details(first, session)} | _place_of(first),
-            anchors={"first": first.span},
+            fixable=plain and known and first.path == session.path and (of_sessions or of_keras),
+            details={"options": lost, "values": lost, "ways": start_details(first, session), "moves": of_keras}
+            | _place_of(first),
+            anchors={"first": first.span, "start": first.span},
         )
 
 

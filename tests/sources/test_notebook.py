@@ -481,6 +481,26 @@ def test_no_cell_is_left_with_nothing_but_its_magic() -> None:
 
 
 @pytest.mark.parametrize(
+    ("cell", "fixed"),
+    [
+        ("!export CUDA_VISIBLE_DEVICES=1\n%autoreload 2", "%env CUDA_VISIBLE_DEVICES=1\n%autoreload 2"),
+        ("# the GPUs\n! export CUDA_VISIBLE_DEVICES='0,1'", "# the GPUs\n%env CUDA_VISIBLE_DEVICES=0,1"),
+        ("if True:\n    !export TF_FORCE_GPU_ALLOW_GROWTH=true", "if True:\n    %env TF_FORCE_GPU_ALLOW_GROWTH=true"),
+        ("%%bash\nexport CUDA_VISIBLE_DEVICES=1", "%%bash\nexport CUDA_VISIBLE_DEVICES=1"),
+        ("!export CUDA_VISIBLE_DEVICES=$GPU", "!export CUDA_VISIBLE_DEVICES=$GPU"),
+    ],
+)
+def test_what_a_shell_exports_is_set_in_the_kernel(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], cell: str, fixed: str
+) -> None:
+    path = tmp_path / "a.ipynb"
+    path.write_bytes(notebook(cell, "import tensorflow as tf\nprint(tf.constant(1))"))
+    main(["fix", "--no-cache", "--isolated", "--unsafe-fixes", str(path)])
+    capsys.readouterr()
+    assert code(path.read_bytes())[0] == fixed
+
+
+@pytest.mark.parametrize(
     ("cell", "code", "row"),
     [
         ("import tensorflow as tf\n!export TF_FORCE_GPU_ALLOW_GROWTH=true", "TFM315", 2),

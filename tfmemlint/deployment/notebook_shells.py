@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tfmemlint.sources.notebook import Notebook
 
 _ESCAPE = re.compile(
-    r"(?P<before>[ \t]*(?:[\w.,\[\]][\w.,\[\] ]*=[ \t]*)?!{1,2}|[ \t]*%(?:sx|system|bash)[ \t]+)(?P<command>\S.*)"
+    r"(?P<before>[ \t]*(?:[\w.,\[\]][\w.,\[\] ]*=[ \t]*)?!{1,2}[ \t]*|[ \t]*%(?:sx|system|bash)[ \t]+)(?P<command>\S.*)"
 )
 _CELL = re.compile(r"\s*%%(?:bash|sh|script[ \t]+(?:\S*/)?(?:ba|z|k|da)?sh|!|sx|system)\b")
 _INSTALLS = re.compile(r"\b(?:jupyter|jupyter-lab|ipython|ipykernel)\b")

@@ -117,8 +117,9 @@ def _in_shells(source: Source, rules: Sequence[Rule], target: Target) -> Iterato
 
         for program in programs(source, target, lambda text: may_matter(text.encode("utf-8", "replace"))):
             for finding in run_rules(program, rules):
-                # Rewrites are for Python, not for commands.
-                yield dataclasses.replace(finding, fixable=False)
+                # Rewrites are for Python, not for commands; but one sets in the notebook what a command sets.
+                in_kernel = finding.details.get("why") == "kernel"
+                yield finding if in_kernel else dataclasses.replace(finding, fixable=False)
 
 
 def _bad_cells(source: Source, rules: Sequence[Rule]) -> Iterator[Finding]:

@@ -28,6 +28,7 @@ _AUTO = late_pattern(r"(?:pip3?|conda|cd|ls|pwd|mkdir|rmdir|rm|cp|mv|cat|less|ma
 _CALL = late_pattern(r"\s*[,;/]\s*[A-Za-z_]")
 """Calls whose arguments have no quotes (``,f a b``, ``;f a b``) or parentheses (``/f a, b``)."""
 _ENV = late_pattern(r"(?:set_)?env\s+(?P<name>[A-Za-z_]\w*)(?:\s*=\s*|\s+)(?P<value>\S(?:.*\S)?)\s*$")
+_EXPORT = late_pattern(r"\s*export\s+[A-Za-z_]\w*=(?:[\w.,:/@%+-]*|'[^'\\$]*'|\"[^\"\\$`]*\")\s*")
 _SET = late_pattern(
     r"\s*(?:import os; )?os\.environ\[(['\"])(?P<name>\w+)\1\] = "
     rf"(['\"])(?P<value>[^'\"\\$={{}}]*)\3  {KEPT}(?P<old>.*)"
@@ -211,9 +212,14 @@ def _as_pass(line: str) -> str:
 
 
 def changed_setting(line: str) -> str | None:
-    """Return the ``%env`` line for a line whose Python was changed; None if it was not one, or no longer is."""
+    """Return the ``%env`` line for a line whose Python was changed; None if it was not one, or no longer is.
+
+    A line that exports a variable in a shell of its own may become one, too.
+    """
     made = _SET.fullmatch(line)
     old = _LINE.fullmatch(made["old"]) if made is not None else None
+    if made is not None and old is not None and old["kind"] != "%" and _EXPORT.fullmatch(old["rest"]):
+        return f"{old['indent']}%env {made['name']}={made['value']}"
     setting = _ENV.fullmatch(old["rest"]) if old is not None else None
     if made is None or old is None or setting is None:
         return None
@@ -221,6 +227,15 @@ def changed_setting(line: str) -> str | None:
     name, value = setting.span("name"), setting.span("value")
     new = f"{rest[: name[0]]}{made['name']}{rest[name[1] : value[0]]}{made['value']}{rest[value[1] :]}"
     return f"{old['indent']}%{new}"
+
+
+def exported_here(line: str, name: str, value: str) -> str | None:
+    """Return the Python of a line that sets a variable here which the line, a shell's, exports; None for others."""
+    code, kept, old = line.partition(f"  {KEPT}")
+    command = _LINE.fullmatch(old) if kept and code.strip() == "pass" else None
+    if command is None or command["kind"] == "%" or not _EXPORT.fullmatch(command["rest"]):
+        return None
+    return f"import os; os.environ[{name!r}] = {value!r}{kept}{old}"
 
 
 def joined_settings(text: str) -> str:

@@ -16,6 +16,7 @@ from tfmemlint.fixes.unused_imports import drop_imports
 from tfmemlint.fixes.users import other_user
 from tfmemlint.fixes.withheld import Withheld
 from tfmemlint.model.finding import Finding, Span
+from tfmemlint.sources.magics import exported_here
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -324,6 +325,23 @@ def set_in_process(editor: Editor, finding: Finding) -> None:
     drop_imports(editor, [statement], "".join(lines))
     editor.remove(statement)
     editor.unsafe("Set it in the environment of the process")
+
+
+def set_in_kernel(editor: Editor, finding: Finding) -> None:
+    """Set a variable in the kernel of a notebook, in place of the shell that exports it.
+
+    Raises:
+        Withheld: the shell does something else as well, or has a cell of its own.
+    """
+    name, value = str(finding.details["name"]), str(finding.details["value"])
+    line = editor.text.split("\n")[finding.span.row - 1]
+    code = exported_here(line, name, value)
+    lines = (each for each in editor.tree.ranges if isinstance(each, cst.SimpleStatementLine))
+    place = next((each for each in lines if editor.span(each).row == finding.span.row), None)
+    if code is None or place is None:
+        raise Withheld("the shell does more than export one variable, or has a cell of its own")
+    editor.replace_statement(place, code)
+    editor.unsafe(f"Set {name} in the kernel, with %env")
 
 
 def set_in_place_of_name(editor: Editor, finding: Finding) -> None:
