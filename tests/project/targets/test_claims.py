@@ -52,6 +52,17 @@ def test_an_image_of_every_night_says_nothing_of_old_code(repository: Path) -> N
     assert _claim(write(repository / "eager.py", EAGER)) == (Claim.FOUND, "2.21")
 
 
+def test_a_package_of_every_night_says_nothing_of_options_beside_old_code(repository: Path) -> None:
+    options = write(repository / "options.py", "import tensorflow as tf\nconfig = tf.ConfigProto()\nprint(config)\n")
+    write(repository / "requirements.txt", "tf-nightly\n")
+    assert _claim(options) == (Claim.FOUND, "2.21")
+    more = ["y = tf.get_variable('y', [1])", "z = tf.layers.dense(x, 1)", "w = tf.trainable_variables()"]
+    write(repository / "train.py", GRAPH + "\n".join([*more, ""]))
+    assert _claim(options) == (Claim.INFERRED, "1.15")
+    write(repository / "requirements.txt", "tf-nightly==2.19.0.dev20241001\n")
+    assert _claim(options)[0] is not Claim.INFERRED
+
+
 def test_a_module_is_judged_as_the_program_that_imports_it(
     repository: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -73,6 +73,11 @@ def _judged(found: FoundTarget, path: str, inference: Callable[[], Inference]) -
             old = inference().of_file(path, _IN_1)
             if old.mask:
                 return replace(found, claim=Claim.INFERRED, inferred=_newest(old.mask), deciding=gone)
+        if not gone and found.used and all(statement.floating for statement in found.used) and _is_program(path):
+            # What "nightly" was is forgotten: the names of the files around have the say.
+            near = _near_tensorflow_1(path, inference)
+            if near:
+                return replace(found, claim=Claim.INFERRED, inferred=_newest(_IN_1), deciding=near)
         if gone and found.target is not None:
             return replace(
                 found, claim=Claim.CONTRADICTORY, inferred=replace(found.target, claimed=False), deciding=gone

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 
 from tfmemlint.model.patterns import late_pattern
 from tfmemlint.model.records import dataclass
@@ -129,7 +130,9 @@ def of_requirement(text: str, path: str, row: int, *, weak: bool = False, constr
         weak = True
     if match["url"]:
         return Stated(path, row, text, None, "it comes from a URL that names no release", weak, constraint)
-    return _stated(text, path, row, lambda: of_package(name_of, match["versions"] or ""), weak, constraint)
+    stated = _stated(text, path, row, lambda: of_package(name_of, match["versions"] or ""), weak, constraint)
+    # A nightly build without a version is that of the day on which it is installed.
+    return replace(stated, floating=True) if PACKAGES[name_of] == "nightly" and not match["versions"] else stated
 
 
 def _stated(text: str, path: str, row: int, read: Callable[[], Releases], weak: bool, constraint: bool) -> Stated:
