@@ -133,6 +133,7 @@ class EnvAfterInit(Rule):
                 anchors={**start_anchors(start, write), **fork_anchors(write)},
                 details={
                     **fork_details(write),
+                    "later_pass": again,
                     **{name: place + len(told) for name, place in start_details(start, write).items()},
                     "test": which != "listed"
                     and start is not None

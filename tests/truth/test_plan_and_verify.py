@@ -102,7 +102,6 @@ def _exclude(one: PlannedIntent, proved: Verdict) -> bool:
 
 DISAGREE = {
     "TFM101/bad_forked_after_start.py": "verify does not look into the processes that a program starts",
-    "TFM105/bad_another_gpu_in_each_pass.py": "verify asks for the GPUs of the first pass of a loop alone",
     "TFM308/bad_number_by_default.py": "the plan does not say what options are by default",
     "TFM308/bad_number_of_an_actor.py": "the plan does not say what variables of the program's own are by default",
     "TFM402/bad_before_slice.py": "the plan does not ask which GPUs a slice leaves visible",

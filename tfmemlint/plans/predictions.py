@@ -76,10 +76,15 @@ def _predict(stated: StatedIntent, run: EntryRun, here: Sequence[Finding]) -> Pr
         # These rules are about any number of GPUs; `voided` and `unstarted` know the number.
         of_any_count = codes_where(lambda rule: rule.for_any_gpu_count)
         here = [finding for finding in here if finding.code not in of_any_count]
-    errors = [finding for finding in here if finding.severity is Severity.ERROR]
+    # What goes wrong in a later pass of a loop has gone well in the first.
+    errors = [
+        finding for finding in here if finding.severity is Severity.ERROR and not finding.details.get("later_pass")
+    ]
     if errors:
         return _found(stated, errors[0], PredictionKind.FAILS)
-    warnings = [finding for finding in here if finding.severity is Severity.WARNING]
+    warnings = [
+        finding for finding in here if finding.severity is Severity.WARNING or finding.details.get("later_pass")
+    ]
     unsure = isinstance(stated.event, SessionMade) and stated.intent.value is None and known is not None
     if unsure and known is not None and known.kind is PredictionKind.HAPPENS and warnings:
         return _found(stated, warnings[0], _doubt(stated, warnings[0]))  # it is about a value that isn't known

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 
 from tfmemlint.facts.statements import blocks_of, own_nodes
 from tfmemlint.facts.syntax import dotted, leaves_block
@@ -192,8 +193,7 @@ class _Numbers:
         found = _parameters(self.scope).get(number.id)
         if found is not None:
             return found
-        values = [_given_to(node, number.id) for node in ast.walk(self.scope)]
-        given = [value for value in values if value is not None]
+        given = _assigned(self.scope).get(number.id, [])
         return bool(given) and all(map(_is_read_as_integer, given)), None
 
     def is_measured(self, listed: str) -> bool:
@@ -207,32 +207,39 @@ class _Numbers:
 
     def is_counted(self, number: ast.expr) -> bool:
         """True if it is used as a count, too: ``range(number)``, ``gpus[:number]``, ``number > 1``."""
-        same = unparsed(number)
-        for node in ast.walk(self.scope):
-            match node:
-                case ast.Call(func=ast.Name(id="range"), args=[*_, last]) if unparsed(last) == same:
-                    return True
-                case ast.Slice(lower=None, upper=ast.expr() as upper) if unparsed(upper) == same:
-                    return True
-                case ast.Compare(left=left, ops=[ast.Gt() | ast.Eq()], comparators=[ast.Constant(value=1)]):
-                    if unparsed(left) == same:
-                        return True
-                case _:
-                    pass
-        return False
+        return unparsed(number) in _counted(self.scope)
 
 
-def _given_to(node: ast.AST, name: str) -> ast.expr | None:
-    """Return what an assignment gives to a name."""
-    match node:
-        case ast.Assign(targets=[ast.Name(id=target)], value=value) if target == name:
-            return value
-        case ast.AnnAssign(target=ast.Name(id=target), value=ast.expr() as value) if target == name:
-            return value
-        case ast.Name(id=target, ctx=ast.Store()) if target == name:
-            return None
-        case _:
-            return None
+@lru_cache(maxsize=2)
+def _assigned(scope: ast.AST) -> Mapping[str, list[ast.expr]]:
+    """Return what a scope assigns to each name. It is asked for once for each name that is tested."""
+    found: dict[str, list[ast.expr]] = {}
+    for node in ast.walk(scope):
+        match node:
+            case ast.Assign(targets=[ast.Name(id=target)], value=value):
+                found.setdefault(target, []).append(value)
+            case ast.AnnAssign(target=ast.Name(id=target), value=ast.expr() as value):
+                found.setdefault(target, []).append(value)
+            case _:
+                pass
+    return found
+
+
+@lru_cache(maxsize=2)
+def _counted(scope: ast.AST) -> frozenset[str]:
+    """Return the expressions that a scope uses as counts."""
+    found: set[str] = set()
+    for node in ast.walk(scope):
+        match node:
+            case ast.Call(func=ast.Name(id="range"), args=[*_, last]):
+                found.add(unparsed(last))
+            case ast.Slice(lower=None, upper=ast.expr() as upper):
+                found.add(unparsed(upper))
+            case ast.Compare(left=left, ops=[ast.Gt() | ast.Eq()], comparators=[ast.Constant(value=1)]):
+                found.add(unparsed(left))
+            case _:
+                pass
+    return frozenset(found)
 
 
 def _is_read_as_integer(value: ast.expr) -> bool:
