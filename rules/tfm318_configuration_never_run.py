@@ -18,7 +18,6 @@ from tfmemlint.rulekit.dropped_options import dropped_options, purpose_of
 from tfmemlint.rulekit.explain import short
 from tfmemlint.rulekit.impossible_systems import KIND as ANOTHER_SYSTEM
 from tfmemlint.rulekit.impossible_systems import impossible_systems
-from tfmemlint.rulekit.migration import is_imported
 from tfmemlint.rulekit.misnamed_hooks import KIND as HOOK
 from tfmemlint.rulekit.misnamed_hooks import hooks_that_configure
 from tfmemlint.rulekit.rule import Rule
@@ -169,7 +168,7 @@ class ConfigurationNeverRun(Rule):
             yield from self._at_launch(program)
             return
         for event in program.of(NeverRun):
-            if event.kind == "uncalled" and is_imported(program.source.path):
+            if event.kind == "uncalled" and _is_named_elsewhere(program, event):
                 continue
             name = event.text or short(event.called)
             if event.kind in _UNSET:
@@ -350,6 +349,13 @@ class ConfigurationNeverRun(Rule):
             run_lazy_code.keep_items(editor, finding)
         else:
             run_lazy_code.run(editor, finding)
+
+
+def _is_named_elsewhere(program: Program, event: NeverRun) -> bool:
+    """Return True if another file of the project may call the function: a module, a notebook, a script."""
+    from tfmemlint.deployment.project_readers import others_mention
+
+    return others_mention(program.source.path, event.text)
 
 
 def _is_fixable(event: NeverRun) -> bool:

@@ -124,3 +124,35 @@ def test_a_program_with_the_same_defect_elsewhere_does_not_make_the_module_right
         ("detect.py", 6, "TFM402"),
         ("nets.py", 6, "TFM402"),
     ]
+
+
+CALLED_ELSEWHERE = """\
+import tensorflow as tf
+
+
+def grow():
+    for gpu in tf.config.list_physical_devices("GPU"):
+        tf.config.experimental.set_memory_growth(gpu, True)
+
+
+if __name__ == "__main__":
+    print(tf.zeros([2]))
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "user"),
+    [
+        ("call.ipynb", notebook("from grow_memory import *", "grow()")),
+        ("tools/call.py", b"import sys\n\nsys.path.append('..')\nimport grow_memory\n\ngrow_memory.grow()\n"),
+        ("call.sh", b"python -c 'import grow_memory; grow_memory.grow()'\n"),
+    ],
+)
+def test_a_function_that_another_file_names_is_not_forgotten(
+    name: str, user: bytes, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("grow_memory.py").write_text(CALLED_ELSEWHERE)
+    assert "Nothing calls grow()" in _checked(capsys, "--no-cache", "grow_memory.py")
+    Path(name).parent.mkdir(exist_ok=True)
+    Path(name).write_bytes(user)
+    assert "Nothing calls" not in _checked(capsys, "--no-cache", "grow_memory.py")

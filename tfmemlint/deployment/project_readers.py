@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
 from tfmemlint.knowledge.variables import shows_owner
@@ -54,6 +56,17 @@ def uses(path: str, owner: str) -> bool:
     return found or _is_large(path)
 
 
+@lru_cache(maxsize=64)
+def others_mention(path: str, name: str) -> bool:
+    """Return True if code of the project besides that at ``path`` mentions a name; False if there is no such file."""
+    own = os.path.abspath(path)
+    if not os.path.isfile(own):
+        return False
+    mention = re.compile(rb"\b%s\b" % re.escape(name.encode("utf-8", "replace")))
+    others = (each for each in _paths(_root(path) or os.path.dirname(own)) if each != own)
+    return _is_large(path) or any(mention.search(data) for _, data in _read(others))
+
+
 def _root(path: str) -> str | None:
     root = project_root(path)
     return None if root in outermost() else root
@@ -64,18 +77,20 @@ def _is_large(path: str) -> bool:
 
 
 def _files(path: str, *, texts: bool = False) -> list[tuple[str, bytes]]:
-    root = _root(path) or os.path.dirname(os.path.abspath(path))
-    found = []
-    for file_path in _paths(root)[:_MAX_FILES]:
+    return list(_read(_paths(_root(path) or os.path.dirname(os.path.abspath(path))), texts=texts))
+
+
+def _read(paths: Iterable[str], *, texts: bool = False) -> Iterator[tuple[str, bytes]]:
+    """Yield the code among some files, and other texts if asked for, each with its suffix."""
+    for file_path in itertools.islice(paths, _MAX_FILES):
         ending = os.path.splitext(file_path)[1]
         if ending not in _CODE and not (texts and ending in (".txt", ".yml", ".yaml", "")):
             continue
         try:
             if os.path.getsize(file_path) <= _MAX_FILE_BYTES:
-                found.append((ending, read_regular(file_path, _MAX_FILE_BYTES)))
+                yield ending, read_regular(file_path, _MAX_FILE_BYTES)
         except OSError:
             continue
-    return found
 
 
 @lru_cache(maxsize=4)
@@ -97,5 +112,5 @@ def _paths(root: str) -> tuple[str, ...]:
 
 def reset_cache() -> None:
     """Forget all answers: files may have changed."""
-    for cached in (asks, uses, _paths):
+    for cached in (asks, uses, others_mention, _paths):
         cached.cache_clear()
