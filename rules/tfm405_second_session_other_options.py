@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from tfmemlint.interpreter.program import Call, RuntimeStart, SessionMade
 from tfmemlint.interpreter.state import Tri
+from tfmemlint.interpreter.state.options import hides_gpus
 from tfmemlint.interpreter.values import Amount, Const, Proto, Value
 from tfmemlint.knowledge import effects, names
 from tfmemlint.knowledge.functions import MAKES_VARIABLES, SESSIONS
@@ -107,7 +108,7 @@ class SecondSessionOtherOptions(Rule):
                 unused
                 or not names.exists(session.name.partition("(")[0], program.target)
                 or session.state.max_gpus == 0
-                or _makes_no_gpus(session.fields)
+                or hides_gpus(session.fields)
             ):
                 continue
             allocator = session.state.allocator.under(session.guards)
@@ -142,7 +143,7 @@ class SecondSessionOtherOptions(Rule):
                 known = known and effects.effect(event.name, program.target, graph=True) is effects.Effect.STARTS
             else:
                 continue
-            known = known and not _makes_no_gpus(fields)
+            known = known and not hides_gpus(fields)
             lost, values = _lost_at_start(fields, event.state) if known else ({}, {})
             # A setting for one of them applies to the whole process.
             if lost.keys() - said:
@@ -225,11 +226,6 @@ class SecondSessionOtherOptions(Rule):
             | _place_of(first),
             anchors={"first": first.span, "start": first.span},
         )
-
-
-def _makes_no_gpus(fields: Mapping[str, Value] | None) -> bool:
-    """Return True for a session without GPUs, whose other options have no effect wherever it comes."""
-    return fields is not None and fields.get("device_count.GPU") == Const(0)
 
 
 def _place_of(first: RuntimeStart) -> dict[str, object]:

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 from tfmemlint.facts.names import is_tensorflow
 from tfmemlint.interpreter.program import Event, OptionsEmptied, ProtoMade, SessionMade
 from tfmemlint.interpreter.state import Tri
-from tfmemlint.interpreter.state.options import RunConfigDropped
-from tfmemlint.interpreter.values import Const, Dict
+from tfmemlint.interpreter.state.options import RunConfigDropped, hides_gpus
 from tfmemlint.knowledge import names
 from tfmemlint.knowledge.functions import LOGICAL_CONFIGURATION, PROTOS
 from tfmemlint.model.finding import ONLY_IF_ALL_USERS, Finding, Severity, Span, Step
@@ -91,7 +90,7 @@ class ConfigNeverUsed(Rule):
             before = "gpu_options." if short(proto.name) == "GPUOptions" else ""
             fields = {f"{before}{name}": value for name, value in proto.fields.items()}
             options = plain_options(fields)
-            hides = _hides_gpus(proto)
+            hides = hides_gpus(proto.fields)
             if not (options or hides) or (proto.path, proto.span) in used:
                 continue
             if (settings and not proto.function) or is_for_others(program, proto):
@@ -291,10 +290,3 @@ def _session_without(program: Program, proto: ProtoMade) -> SessionMade | None:
     only = next(iter(found.values())) if len(found) == 1 else None
     fits = only is not None and short(only.name) in TAKE_CONFIG and not only.own_config and only.span.row > last
     return only if fits else None
-
-
-def _hides_gpus(proto: ProtoMade) -> bool:
-    """Return True if a message says that there are no GPUs: ``device_count={"GPU": 0}``."""
-    counts = proto.fields.get("device_count")
-    given = counts.items.get("GPU") if isinstance(counts, Dict) else proto.fields.get("device_count.GPU")
-    return given == Const(0)

@@ -8,7 +8,7 @@ from typing import Any
 
 from tfmemlint.interpreter.state.handlers import Arg
 from tfmemlint.interpreter.state.model import Event
-from tfmemlint.interpreter.values import Value
+from tfmemlint.interpreter.values import Const, Value
 from tfmemlint.model.finding import Span
 from tfmemlint.model.records import record
 
@@ -40,6 +40,11 @@ class ProtoMade(Event):
     carried: bool = False
     in_gib: dict[float, str] = field(default_factory=dict)
     kept: tuple[KeptOn, ...] = ()
+
+
+def hides_gpus(fields: Mapping[str, Value] | None) -> bool:
+    """Return True if a session with these options makes no GPU devices: ``device_count={"GPU": 0}``."""
+    return fields is not None and fields.get("device_count.GPU") == Const(0)
 
 
 @record(frozen=True, slots=True, kw_only=True, eq=False, repr=False)

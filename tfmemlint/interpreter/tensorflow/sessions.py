@@ -15,6 +15,7 @@ from tfmemlint.interpreter.operations.starting import start_runtime
 from tfmemlint.interpreter.program import Call, SessionMade
 from tfmemlint.interpreter.registry import Invocation, models
 from tfmemlint.interpreter.state import Tri
+from tfmemlint.interpreter.state.options import hides_gpus
 from tfmemlint.interpreter.values import UNKNOWN, Const, Made, Proto, Value
 from tfmemlint.knowledge import effects
 from tfmemlint.knowledge.functions import (
@@ -68,7 +69,7 @@ def _new_session(
         context.used.add(made.serial)
     if isinstance(config, Proto):
         config.record.taken = event
-    if _hides_gpus(fields):
+    if hides_gpus(fields):
         return made
     if effects.effect(name, context.target, graph=context.here.graph_mode) is effects.Effect.STARTS:
         # A monitored session makes a sharded Saver first, which asks the eager context for its devices.
@@ -86,11 +87,6 @@ def _config_of_creator(context: Context, creator: Value | None) -> Value | None:
         return UNKNOWN
     given = made_by.arg(2, "config")
     return given.value if given is not None else None
-
-
-def _hides_gpus(fields: dict[str, Value] | None) -> bool:
-    """True if a session makes no GPU devices: ``device_count={"GPU": 0}``."""
-    return fields is not None and fields.get("device_count.GPU") == Const(0)
 
 
 @models(*SESSION_LOOPS)
@@ -116,7 +112,7 @@ def make_session_within(context: Context, call: Invocation) -> Value | None:
     context.emit(event)
     if isinstance(given, Proto):
         given.record.taken = event
-    if not _hides_gpus(event.fields):
+    if not hides_gpus(event.fields):
         start_runtime(context, call.node, "allocator", call.name, call.event.text)
     return None
 
