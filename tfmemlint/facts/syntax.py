@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
@@ -140,6 +141,19 @@ def ends_in_exit(body: Sequence[ast.stmt]) -> bool:
 def leaves_block(body: Sequence[ast.stmt]) -> bool:
     """Return True if nothing behind the block that statements stand in is reached from their end."""
     return ends_in_exit(body) or (bool(body) and isinstance(body[-1], (ast.Return, ast.Continue, ast.Break)))
+
+
+def times_bound(tree: ast.AST) -> Counter[str]:
+    """Return how often each name is bound in some code, as a variable or as a parameter."""
+    stored = (node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store))
+    return Counter([*stored, *(node.arg for node in ast.walk(tree) if isinstance(node, ast.arg))])
+
+
+def required_parameters(arguments: ast.arguments) -> tuple[list[str], list[str]]:
+    """Return the parameters without a default: those that a call can give by position, and those by keyword alone."""
+    plain = [each.arg for each in (*arguments.posonlyargs, *arguments.args)]
+    named = zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
+    return plain[: len(plain) - len(arguments.defaults)], [each.arg for each, default in named if default is None]
 
 
 def may_exit(func: ast.expr) -> bool:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 
 from tfmemlint.facts.statements import name_span
+from tfmemlint.facts.syntax import required_parameters
 from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.operations.events import event_fields
 from tfmemlint.interpreter.operations.never_run import configured_by
@@ -43,8 +44,8 @@ def report_forgotten(context: Context) -> None:
         # It is judged as before; but whoever calls it may do so in time.
         context.named_before_start.add(id(node))
         fields = {**event_fields(context, node), "span": name_span(context.main.source, node)}
-        needed = [each.arg for each in (*node.args.posonlyargs, *node.args.args)][: _required(node.args)]
-        given = None if needed or None in node.args.kw_defaults or function.owner is not None else ""
+        needs = any(required_parameters(node.args)) or function.owner is not None
+        given = None if needs else ""
         context.emit(NeverRun(kind="uncalled", called=called, text=node.name, arguments=given, before=start, **fields))
 
 
@@ -65,10 +66,6 @@ def _configures(event: object) -> bool:
     if isinstance(event, Call):
         return event.name in CONFIGURES_GPUS
     return isinstance(event, EnvWrite) and read_at(event.name) in ABOUT_GPUS
-
-
-def _required(arguments: ast.arguments) -> int:
-    return len(arguments.posonlyargs) + len(arguments.args) - len(arguments.defaults)
 
 
 def _plain_functions(context: Context) -> Iterator[Function]:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from tfmemlint.facts.statements import name_span
+from tfmemlint.facts.syntax import required_parameters
 from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.operations.events import event_fields
 from tfmemlint.interpreter.operations.function_bodies import unit_of
@@ -90,14 +91,12 @@ def _arguments(method: ast.FunctionDef | ast.AsyncFunctionDef, replaced: ast.AST
         return None
     if method.decorator_list or replaced.decorator_list:
         return None
-    own, wanted = method.args, replaced.args
+    own = method.args
     known = {each.arg for each in (*own.posonlyargs, *own.args[1:], *own.kwonlyargs)}
-    in_order = [*wanted.posonlyargs, *wanted.args][1:]
-    asked = [each.arg for each in in_order[: len(in_order) - len(wanted.defaults)]]
-    named = [each.arg for each, value in zip(wanted.kwonlyargs, wanted.kw_defaults, strict=True) if value is None]
-    if not own.args or not {*asked, *named} <= known:
+    plain, named = required_parameters(replaced.args)
+    if not own.args or not {*plain[1:], *named} <= known:
         return None
-    return ", ".join([*asked, *(f"{name}={name}" for name in named)])
+    return ", ".join([*plain[1:], *(f"{name}={name}" for name in named)])
 
 
 def _names_a_base(method: Function, bases: Sequence[object]) -> bool:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
-from tfmemlint.facts.syntax import dotted
+from tfmemlint.facts.statements import own_nodes
+from tfmemlint.facts.syntax import dotted, times_bound
 from tfmemlint.knowledge.functions import meant_type
 from tfmemlint.model.records import dataclass
 
@@ -45,44 +46,34 @@ def device_count_entries(tree: ast.Module) -> Iterator[DeviceCountEntry]:
         match statement:
             case ast.Assign(targets=[ast.Subscript(value=ast.Attribute(attr="device_count"), slice=key)], value=value):
                 yield DeviceCountEntry(key, value, statement)
-            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef() | ast.Module():
-                continue
             case _:
                 pass
-        for keyword in _keywords(statement):
-            given = keyword.value
-            if isinstance(given, ast.Name):
-                given = tables.get(given.id, given)
-            if isinstance(given, ast.Dict):
-                only = keyword if len(given.keys) == 1 and given is keyword.value else None
-                for entry, value in zip(given.keys, given.values, strict=True):
-                    if entry is not None:
-                        yield DeviceCountEntry(entry, value, statement, only)
+        for node in own_nodes(statement):
+            if isinstance(node, ast.keyword) and node.arg == "device_count":
+                yield from _entries_given(node, statement, tables)
 
 
-def _keywords(statement: ast.stmt) -> Iterator[ast.keyword]:
-    """Yield the arguments called ``device_count`` of a statement, without those of the statements in it."""
-    waiting: list[ast.AST] = [statement]
-    while waiting:
-        for child in ast.iter_child_nodes(waiting.pop()):
-            if isinstance(child, ast.stmt):
-                continue
-            if isinstance(child, ast.keyword) and child.arg == "device_count":
-                yield child
-            waiting.append(child)
+def _entries_given(
+    keyword: ast.keyword, statement: ast.stmt, tables: Mapping[str, ast.Dict]
+) -> Iterator[DeviceCountEntry]:
+    given = tables.get(keyword.value.id) if isinstance(keyword.value, ast.Name) else keyword.value
+    if not isinstance(given, ast.Dict):
+        return
+    only = keyword if len(given.keys) == 1 and given is keyword.value else None
+    for key, value in zip(given.keys, given.values, strict=True):
+        if key is not None:
+            yield DeviceCountEntry(key, value, statement, only)
 
 
-def _tables(tree: ast.Module) -> dict[str, ast.Dict]:
+def _tables(tree: ast.Module) -> Mapping[str, ast.Dict]:
     """Return the dictionaries that a name has which is bound once."""
-    bound: dict[str, int] = {}
+    bound = times_bound(tree)
     found: dict[str, ast.Dict] = {}
     for node in ast.walk(tree):
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            bound[node.id] = bound.get(node.id, 0) + 1
         match node:
-            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Dict() as table):
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Dict() as table) if bound[name] == 1:
                 found[name] = table
-    return {name: table for name, table in found.items() if bound[name] == 1}
+    return found
 
 
 def unknown_type(entry: DeviceCountEntry) -> str:

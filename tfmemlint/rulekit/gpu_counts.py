@@ -9,7 +9,7 @@ import ast
 import re
 from collections.abc import Iterator, Mapping
 
-from tfmemlint.facts.syntax import dotted
+from tfmemlint.facts.syntax import dotted, times_bound
 from tfmemlint.knowledge.functions import LIST_LOGICAL, LIST_PHYSICAL
 from tfmemlint.model.records import dataclass
 
@@ -88,14 +88,11 @@ def _lists_all(call: ast.Call) -> bool:
 
 def _listings(tree: ast.Module) -> Mapping[str, ast.Call]:
     """Return the names that are listings of all devices, wherever a module binds them."""
-    bound: dict[str, int] = {}
+    bound = times_bound(tree)
     listed: dict[str, ast.Call] = {}
     for node in ast.walk(tree):
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            bound[node.id] = bound.get(node.id, 0) + 1
-        elif isinstance(node, ast.arg):
-            bound[node.arg] = bound.get(node.arg, 0) + 1
         match node:
-            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call() as call) if _lists_all(call):
-                listed[name] = call
-    return {name: call for name, call in listed.items() if bound[name] == 1}
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call() as call) if bound[name] == 1:
+                if _lists_all(call):
+                    listed[name] = call
+    return listed

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from tfmemlint.facts.syntax import dotted
+from tfmemlint.facts.syntax import dotted, times_bound
 from tfmemlint.knowledge.functions import LIST_PHYSICAL
 
 if TYPE_CHECKING:
@@ -22,14 +22,9 @@ def listings_of(program: Program) -> frozenset[str]:
 def listings_in(tree: ast.Module) -> frozenset[str]:
     """Return the names that are listings of GPUs wherever a module binds them."""
     listed: dict[str, int] = {}
-    bound: dict[str, int] = {}
+    bound = times_bound(tree)
     for node in ast.walk(tree):
-        match node:
-            case ast.Name(name, ast.Store()):
-                bound[name] = bound.get(name, 0) + 1
-            case ast.arg(name):
-                bound[name] = bound.get(name, 0) + 1
         match node:
             case ast.Assign([ast.Name(name)], ast.Call(func, [ast.Constant("GPU")]) as call) if not call.keywords:
                 listed[name] = listed.get(name, 0) + (dotted(func).rpartition(".")[2] in _LISTS)
-    return frozenset(name for name, count in listed.items() if count == bound.get(name))
+    return frozenset(name for name, count in listed.items() if count == bound[name])
