@@ -9,7 +9,7 @@ from tfmemlint.facts.statements import name_span
 from tfmemlint.interpreter.program import NeverRun, RuntimeStart
 from tfmemlint.knowledge.functions import SET_GROWTH, SET_LOGICAL, SET_VISIBLE
 from tfmemlint.knowledge.variables import ALLOCATOR, GROWTH, VISIBLE
-from tfmemlint.model.finding import Finding, Severity, Span, Step
+from tfmemlint.model.finding import UNLESS_NAMED, Finding, Severity, Span, Step
 from tfmemlint.model.intent import Intent, Purpose
 from tfmemlint.rulekit.dropped_asserts import dropped_asserts
 from tfmemlint.rulekit.dropped_copies import KIND as COPY
@@ -168,8 +168,6 @@ class ConfigurationNeverRun(Rule):
             yield from self._at_launch(program)
             return
         for event in program.of(NeverRun):
-            if event.kind == "uncalled" and _is_named_elsewhere(program, event):
-                continue
             name = event.text or short(event.called)
             if event.kind in _UNSET:
                 yield self._unset(program, event)
@@ -192,6 +190,8 @@ class ConfigurationNeverRun(Rule):
                     "made": _made_in(event),
                     "given": event.arguments,
                     "before": _row_of_entry(event.before),
+                    # Another file of the project may call it: a module, a notebook, a script.
+                    UNLESS_NAMED: event.text if event.kind == "uncalled" else "",
                 },
             )
 
@@ -349,13 +349,6 @@ class ConfigurationNeverRun(Rule):
             run_lazy_code.keep_items(editor, finding)
         else:
             run_lazy_code.run(editor, finding)
-
-
-def _is_named_elsewhere(program: Program, event: NeverRun) -> bool:
-    """Return True if another file of the project may call the function: a module, a notebook, a script."""
-    from tfmemlint.deployment.project_readers import others_mention
-
-    return others_mention(program.source.path, event.text)
 
 
 def _is_fixable(event: NeverRun) -> bool:

@@ -156,3 +156,15 @@ def test_a_function_that_another_file_names_is_not_forgotten(
     Path(name).parent.mkdir(exist_ok=True)
     Path(name).write_bytes(user)
     assert "Nothing calls" not in _checked(capsys, "--no-cache", "grow_memory.py")
+
+
+def test_what_is_cached_of_a_function_does_not_outlive_its_user(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("grow_memory.py").write_text(CALLED_ELSEWHERE)
+    # Few files are not cached.
+    for number in range(60):
+        Path(f"train_{number}.py").write_text(f"{TRAIN}    print({number})\n")
+    assert "Nothing calls grow()" in _checked(capsys, ".")
+    Path("call.sh").write_text("python -c 'import grow_memory; grow_memory.grow()'\n")
+    assert "Nothing calls" not in _checked(capsys, ".")
+    Path("call.sh").unlink()
+    assert "Nothing calls grow()" in _checked(capsys, ".")

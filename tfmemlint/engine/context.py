@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from tfmemlint.config.selection import is_document
 from tfmemlint.interpreter.modules import ModuleStore
-from tfmemlint.model.finding import Finding, Severity
+from tfmemlint.model.finding import UNLESS_NAMED, Finding, Severity
 from tfmemlint.model.records import dataclass
 from tfmemlint.sources import Source
 from tfmemlint.sources.kinds import DEFAULT
@@ -219,6 +219,7 @@ class RunContext:
                 left.add(finding.details.get("whole"))
             elif finding.code in named or finding.severity is not Severity.ADVICE:
                 kept.append(finding)
+        kept = [finding for finding in kept if not _is_refuted(finding)]
         left -= {None, ""}
         if self.severities:
             kept = [_with_severity(finding, self.severities.get(finding.code)) for finding in kept]
@@ -249,6 +250,19 @@ class RunContext:
     def for_snippet(self, target: Target, rules: Sequence[Rule]) -> RunContext:
         """Return the context for one program within a document: its release, the document's rules, no launches."""
         return dataclasses.replace(self, target=target, only_rules=tuple(rules), kinds=frozenset())
+
+
+def _is_refuted(finding: Finding) -> bool:
+    """True if another file of the project may call the function that a finding takes for uncalled.
+
+    It is asked in each run: what is cached of a file must not depend on the others.
+    """
+    name = finding.details.get(UNLESS_NAMED)
+    if not isinstance(name, str) or not name:
+        return False
+    from tfmemlint.deployment.project_readers import others_mention
+
+    return others_mention(finding.path, name)
 
 
 def _with_severity(finding: Finding, severity: Severity | None) -> Finding:

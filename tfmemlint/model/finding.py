@@ -11,6 +11,8 @@ from tfmemlint.model.records import dataclass, record
 
 ONLY_IF_ALL_USERS = "only if all users"
 """The key in the details of a finding about what a module has for its users: one of them that takes it refutes it."""
+UNLESS_NAMED = "unless named"
+"""The key in the details of a finding about a function: another file of the project that mentions it refutes it."""
 
 
 class Severity(str, Enum):
