@@ -55,14 +55,27 @@ def _shown(args: list[ast.expr], listed: Mapping[str, ast.Call]) -> Iterator[Cou
     """Yield the counts that are shown behind a text that says GPUs: within an f-string, or as the next argument."""
     text = ""
     for argument in args:
-        parts = argument.values if isinstance(argument, ast.JoinedStr) else [argument]
+        parts = argument.values if isinstance(argument, ast.JoinedStr) else _formatted(argument)
         for part in parts:
             if isinstance(part, ast.Constant):
                 text = part.value if isinstance(part.value, str) else ""
                 continue
             value = part.value if isinstance(part, ast.FormattedValue) else part
             if isinstance(value, ast.Call) and _SPEAKS.search(text) and not _OF_OTHERS.search(text):
-                yield from _counts(value, listed, text.strip())
+                yield from _counts(value, listed, f'"{text.strip()}"')
+
+
+def _formatted(argument: ast.expr) -> list[ast.expr]:
+    """Return a text and what is put into it: ``"%d GPUs" % count``, ``"{} GPUs".format(count)``; else the argument."""
+    match argument:
+        case ast.BinOp(left=ast.Constant() as text, op=ast.Mod(), right=ast.Tuple(elts=values)) if len(values) == 1:
+            return [text, *values]
+        case ast.BinOp(left=ast.Constant() as text, op=ast.Mod(), right=value):
+            return [text, value]
+        case ast.Call(func=ast.Attribute(value=ast.Constant() as text, attr="format"), args=[value], keywords=[]):
+            return [text, value]
+        case _:
+            return [argument]
 
 
 def _counts(value: ast.expr, listed: Mapping[str, ast.Call], name: str) -> Iterator[CountOfAll]:
