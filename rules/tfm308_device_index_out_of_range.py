@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 _PLACES = ("tf.device", "tf.distribute.OneDeviceStrategy")
 _STRATEGIES = ("tf.distribute.MirroredStrategy",)
+_SHOWING = ("tf.config.set_visible_devices", "tf.config.experimental.set_visible_devices")
 _KEYWORDS = {"tf.device": "device_name", **dict.fromkeys(_STRATEGIES, "devices")}
 """The names of the parameters for the device; in all other functions it is "device"."""
 _QUIET = "TensorFlow finds no such device, and quietly takes another one; without soft placement it raises"
@@ -50,8 +51,8 @@ class DeviceIndexOutOfRange(Rule):
     that it sees from 0: with ``"2"`` the machine's GPU 2 is TensorFlow's GPU 0, and with ``gpus[1]`` alone visible that
     one is ``GPU:0``. Where the number is not known, the same one in both places is found:
     ``CUDA_VISIBLE_DEVICES = str(args.gpu)`` and ``gpus[args.gpu]``, or ``set_visible_devices(gpus[args.gpu], "GPU")``
-    and ``f"GPU:{args.gpu}"``. The variable may also be set where a Dockerfile,
-    script, compose file or workflow starts the program.
+    and ``f"GPU:{args.gpu}"``. The variable may also be set where a Dockerfile, script, compose file, workflow, or
+    another program (``subprocess.Popen(..., env=...)``) starts this one.
 
     Why it matters
     --------------
@@ -126,6 +127,8 @@ class DeviceIndexOutOfRange(Rule):
                     yield from self._judge(program, event, by_env, event.index, event.key, error, event.kind)
             elif isinstance(event, Call) and event.name in (*_PLACES, *MEMORY_CALLS, *_STRATEGIES):
                 yield from self._named(program, event, by_env)
+            elif isinstance(event, Call) and event.name in _SHOWING:
+                yield from self._sliced(program, event, by_env)
             elif isinstance(event, NumberTested) and by_env:
                 yield from self._tested(program, event)
 
@@ -146,6 +149,14 @@ class DeviceIndexOutOfRange(Rule):
             advice=f"Make it {meant}",
             fixable=False,
         )
+
+    def _sliced(self, program: Program, call: Call, by_env: bool) -> Iterator[Finding]:
+        """A slice of the listing, to be visible, that begins behind the last of the GPUs that are left."""
+        place = call.arg(0, "devices")
+        if place is not None and isinstance(place.value, Devices) and place.value.skip > 0:
+            outcome = f"{place.text} is empty: TensorFlow gets no GPU, and works on the CPU"
+            for found in self._judge(program, call, by_env, place.value.skip, place.span, "", "physical", outcome):
+                yield replace(found, outcome=outcome, severity=Severity.WARNING, fixable=False)
 
     def _named(self, program: Program, call: Call, by_env: bool) -> Iterator[Finding]:
         place = call.arg(0, _KEYWORDS.get(call.name, "device"))

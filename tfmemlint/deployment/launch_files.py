@@ -1,7 +1,8 @@
-"""The configuration files of a project that may set GPU variables for what they launch.
+"""The files of a project that may set GPU variables for what they launch: configuration files, and Python files that
+start processes.
 
-They are found by their names and bytes alone, so that nothing else is imported for a project in which no configuration
-file is about GPUs.
+They are found by their names and bytes alone, so that nothing else is imported for a project in which no such file is
+about GPUs.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from functools import lru_cache
 
 from tfmemlint.model.records import dataclass
 from tfmemlint.project.listing import MARKERS
-from tfmemlint.sources.kinds import SETTINGS, kind_of
+from tfmemlint.sources.kinds import PYTHON, SETTINGS, kind_of
 from tfmemlint.sources.regular import read_regular
 from tfmemlint.sources.walking import LEFT_OUT, leads_outside
 
@@ -28,6 +29,12 @@ GPU_OPTION = re.compile(
 """An option of a command line that is about GPUs or their memory, by its name."""
 _OPTIMIZED = re.compile(rb"(?i:python)[\w.]{0,6}[}\"', \t]{1,4}(?:-[a-zA-Z]{1,6}[\"', \t]{1,4}){0,4}-[a-zA-Z]{0,6}O")
 """Python is started with ``-O``."""
+STARTING = re.compile(rb"\bsubprocess\b|\bos\s{0,9}\.\s{0,9}(?:system|popen)\b")
+"""A Python file without one of these words starts no process."""
+_SET = re.compile(rb"(?:CUDA_VISIBLE_DEVICES|TF_FORCE_GPU_ALLOW_GROWTH|TF_GPU_ALLOCATOR)['\"]?\s{0,9}[]=:]")
+"""A Python file sets one of the variables, by an index, a key, a keyword, or in a command."""
+_MAX_PYTHON_FILES = 1_000
+"""In a project with more of them, the Python files are not looked through for what starts programs."""
 _MAX_PROJECT_FILES = 20_000
 """A walk stops after this many files and finds nothing: it would see only part of the configuration files."""
 MAX_CONFIGURATION_BYTES = 2**20
@@ -39,10 +46,31 @@ def configuration_files(root: str, kinds: frozenset[str] = SETTINGS) -> list[str
 
     Links that lead out of the directory are left out.
     """
+    return [*_walked(root, kinds), *_starting_files(root)]
+
+
+def _starting_files(root: str) -> list[str]:
+    """Return the Python files of a project that may start programs in a way that matters."""
+    found: list[str] = []
+    pending = [root]
+    while pending:
+        listed = _listed(pending.pop())
+        found += listed.python
+        if len(found) > _MAX_PYTHON_FILES:
+            return []
+        pending += reversed(listed.directories) if _is_marked(root) else ()
+    return [path for path in found if _starts_programs(path)]
+
+
+def _is_marked(root: str) -> bool:
+    return any(os.path.lexists(os.path.join(root, name)) for name in MARKERS)
+
+
+def _walked(root: str, kinds: frozenset[str]) -> list[str]:
     found: list[str] = []
     seen = 0
     # Without a project marker, the directories below may not belong together.
-    marked = any(os.path.lexists(os.path.join(root, name)) for name in MARKERS)
+    marked = _is_marked(root)
     pending = [root]
     while pending:
         listed = _listed(pending.pop())
@@ -74,12 +102,13 @@ class _Listed:
 
     Attributes:
         directories: the paths of those in it that may hold configuration files, sorted.
-        configurations: the paths of configuration files, each with its kind.
+        configurations: the paths of configuration files, each with its kind. python: those of Python files.
         files: the number of its files. below: the number of directories in it that are not left out, links among them.
     """
 
     directories: tuple[str, ...]
     configurations: tuple[tuple[str, str], ...]
+    python: tuple[str, ...]
     files: int
     below: int
 
@@ -88,7 +117,7 @@ class _Listed:
 def _listed(directory: str) -> _Listed:
     """Return what is in a directory. It is asked for again by each project that it is in, and they may be nested."""
     _, below, names = next(os.walk(directory), ("", [], []))
-    kinds = ((os.path.join(directory, name), kind_of(name)) for name in names)
+    kinds = [(os.path.join(directory, name), kind_of(name)) for name in sorted(names)]
     return _Listed(
         tuple(
             path
@@ -96,6 +125,7 @@ def _listed(directory: str) -> _Listed:
             if name not in LEFT_OUT and not os.path.islink(path := os.path.join(directory, name))
         ),
         tuple((path, kind) for path, kind in kinds if kind in SETTINGS),
+        tuple(path for path, kind in kinds if kind == PYTHON),
         len(names),
         sum(name not in LEFT_OUT for name in below),
     )
@@ -103,13 +133,23 @@ def _listed(directory: str) -> _Listed:
 
 @lru_cache(maxsize=_MAX_PROJECT_FILES)
 def _is_about_gpus(path: str) -> bool:
+    return is_about_gpus(_content(path))
+
+
+@lru_cache(maxsize=_MAX_PROJECT_FILES)
+def _starts_programs(path: str) -> bool:
+    data = _content(path)
+    return b".py" in data and STARTING.search(data) is not None and _SET.search(data) is not None
+
+
+def _content(path: str) -> bytes:
+    """Return the bytes of a file; none of one that is too large, or cannot be read."""
     try:
         if os.path.getsize(path) > MAX_CONFIGURATION_BYTES:
-            return False
-        data = read_regular(path, MAX_CONFIGURATION_BYTES)
+            return b""
+        return read_regular(path, MAX_CONFIGURATION_BYTES)
     except OSError:
-        return False
-    return is_about_gpus(data)
+        return b""
 
 
 def is_about_gpus(data: bytes) -> bool:
@@ -119,5 +159,5 @@ def is_about_gpus(data: bytes) -> bool:
 
 def reset_cache() -> None:
     """Forget all answers: files may have changed."""
-    for cached in (_listed, _is_about_gpus):
+    for cached in (_listed, _is_about_gpus, _starts_programs):
         cached.cache_clear()

@@ -2,7 +2,7 @@
 
 ``CMD ["python", "train.py"]`` after ``ENV TF_FORCE_GPU_ALLOW_GROWTH=false`` launches ``train.py`` with that variable. A
 program that is started by a script that is itself started gets the variables of both. Only variables that TensorFlow
-reads are kept.
+reads are kept, and those that are numbers: ranks, and numbers of GPUs.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from tfmemlint.deployment.launch_files import (
     is_about_gpus,
 )
 from tfmemlint.deployment.program_paths import Find, InImage, OnHost
+from tfmemlint.deployment.python.starts import read_python
 from tfmemlint.deployment.shell.script import read_shell
 from tfmemlint.deployment.yaml.dialects import launch_directory, may_launch
 from tfmemlint.interpreter.program import EnvWrite
@@ -41,7 +42,7 @@ from tfmemlint.project.roots import project_root
 from tfmemlint.sources import Unreadable, read_bytes
 from tfmemlint.sources.config_files.shell.lexer import Word
 from tfmemlint.sources.config_files.text_places import Places
-from tfmemlint.sources.kinds import DOCKER, SETTINGS, SHELL, YAML, kind_of
+from tfmemlint.sources.kinds import DOCKER, PYTHON, SETTINGS, SHELL, YAML, kind_of
 
 MAX_LAUNCHES_PER_PROGRAM = 4
 """Launches of one program that are judged; further ones are ignored."""
@@ -98,7 +99,8 @@ class Launch:
 def launches_of(paths: Iterable[str]) -> dict[str, tuple[Launch, ...]]:
     """Return the launches by the configuration files among ``paths``, by the absolute, normalised path of the program:
     at most `MAX_LAUNCHES_PER_PROGRAM` different environments for each."""
-    files = [os.path.normpath(os.path.abspath(path)) for path in paths if kind_of(os.path.basename(path)) in SETTINGS]
+    kinds = SETTINGS | {PYTHON}
+    files = [os.path.normpath(os.path.abspath(path)) for path in paths if kind_of(os.path.basename(path)) in kinds]
     texts: dict[str, str] = {}
     for path in sorted(files)[:_MAX_FILES]:
         try:
@@ -153,6 +155,9 @@ class _Files:
                 if stage.own:
                     find = InImage(tuple(stage.copied), _once([own, root]))
                     yield from self._followed(_of_stage(stage, text, path), find)
+            return
+        if kind == PYTHON:
+            yield from self._followed(_stamped(read_python(text, path), path), OnHost(own, _once([own, root])))
             return
         if kind == YAML and not may_launch(text):
             # The file is not parsed, and PyYAML not imported.
@@ -273,7 +278,7 @@ def _words_of(service: Service, stage: Stage) -> list[Word] | None:
 def _launch(start: ProgramStart, program: str) -> Launch | None:
     last: dict[str, VariableSetting] = {}
     for setting in start.settings:
-        if read_at(setting.name) is not None:
+        if read_at(setting.name) is not None or (setting.value or "").isdigit():
             last.pop(setting.name, None)
             last[setting.name] = setting
     writes = _written(last.values(), start.path)

@@ -1,0 +1,1 @@
+"""Programs that Python code starts, with the variables that it gives them."""
