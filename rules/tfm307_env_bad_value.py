@@ -134,6 +134,7 @@ class EnvBadValue(Rule):
                     "meant": bad.meant,
                     "value": text,
                     "given": write.given,
+                    "key": write.key,
                     "variable": write.name,
                     "safe": _is_safe(program, bad),
                     "contrary": bad.harmless and bool(growth_calls(program)),

@@ -10,7 +10,7 @@ from libcst import matchers
 
 from tfmemlint.fixes.call_context import own_statement, set_applicability
 from tfmemlint.fixes.rewrites.constants import device_literal
-from tfmemlint.fixes.rewrites.written_pairs import only_string, value_beside
+from tfmemlint.fixes.rewrites.written_pairs import made_beside, number_in, only_string, value_beside
 from tfmemlint.fixes.text_editor import TextEditor, WrittenItem
 from tfmemlint.fixes.unused_imports import drop_imports
 from tfmemlint.fixes.users import other_user
@@ -126,6 +126,8 @@ def set_value(editor: Editor, finding: Finding) -> None:
     variable = str(details.get("variable"))
     written = isinstance(value, (cst.SimpleString, WrittenItem))
     old = None if written else value_beside(editor, variable, details["value"])
+    if old is None and not written and details["kind"] == "growth" and _write_lower_case(editor, value, details):
+        return
     if old is None:
         old = literal(editor, given, details["value"])
     write_string(editor, old, meant if isinstance(old, (cst.SimpleString, WrittenItem)) else editor.quoted(meant))
@@ -159,9 +161,7 @@ def _set_one_of(editor: Editor, finding: Finding) -> None:
     elif not details["growth"]:
         raise Withheld(str(details["why"]))
     else:
-        # An operator binds less than the method that is put behind it.
-        bare = isinstance(value, (cst.Call, cst.Name, cst.Attribute, cst.Subscript, cst.FormattedString))
-        code = editor.code(value) if bare or value.lpar else f"({editor.code(value)})"
+        code = _operand(editor, value)
         if set(texts) <= {"True", "False"}:
             editor.replace(value, f"{code}.lower()")
         elif set(texts) <= {"1", "0"}:
@@ -169,6 +169,39 @@ def _set_one_of(editor: Editor, finding: Finding) -> None:
         else:
             raise Withheld(str(details["why"]))
     editor.unsafe("Write 'true' or 'false', in lower case")
+
+
+def _write_lower_case(editor: Editor, value: cst.BaseExpression, details: Mapping[str, object]) -> bool:
+    """Make the text of a bool one that TensorFlow takes, where an expression makes it; False if that can't be done.
+
+    The environment takes nothing but strings, so the expression is one in every run.
+    """
+    variable, text = str(details["variable"]), str(details["value"])
+    key = editor.expression_at(details["key"]) if isinstance(details["key"], Span) else None
+    own = isinstance(key, cst.SimpleString) and key.evaluated_value == variable
+    if not own and not (isinstance(key, cst.Name) and key.value == variable):
+        # The statement sets variables of several names: the text of this one is made where its name is.
+        made = made_beside(editor, variable)
+        if made is None:
+            return False
+        value = made
+    around = editor.parent(value)
+    if isinstance(around, cst.Assign) and len(around.targets) > 1:
+        raise Withheld(f"{editor.code(value)} is used elsewhere (line {editor.span(value).row})")
+    if text.lower() in ("true", "false"):
+        editor.replace(value, f"{_operand(editor, value)}.lower()")
+    elif text in ("1", "0") and (number := number_in(value)) is not None:
+        editor.replace(value, f"str(bool({editor.code(number)})).lower()")
+    else:
+        return False
+    editor.unsafe("Write 'true' or 'false', in lower case")
+    return True
+
+
+def _operand(editor: Editor, value: cst.BaseExpression) -> str:
+    """Return the code of an expression, in parentheses where a method behind it would belong to a part of it."""
+    bare = isinstance(value, (cst.Call, cst.Name, cst.Attribute, cst.Subscript, cst.FormattedString))
+    return editor.code(value) if bare or value.lpar else f"({editor.code(value)})"
 
 
 def _is_text_of_list(editor: Editor, node: cst.BaseExpression) -> bool:

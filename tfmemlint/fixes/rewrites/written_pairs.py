@@ -29,6 +29,38 @@ def value_beside(editor: Editor, variable: str, text: object = None) -> cst.Base
     return found[0] if len(found) == 1 else None
 
 
+def made_beside(editor: Editor, variable: str) -> cst.BaseExpression | None:
+    """Return the only expression beside the name of a variable, if it makes a text of something; otherwise None."""
+    found = list(_beside(editor.module, variable))
+    return found[0] if len(found) == 1 and _makes_text(found[0]) else None
+
+
+def number_in(value: cst.BaseExpression) -> cst.BaseExpression | None:
+    """Return what digits are made of: ``int(flag)`` in ``str(int(flag))``, ``flag`` in ``"%d" % flag``."""
+    match value:
+        case cst.Call(func=cst.Name(value="str"), args=[cst.Arg(value=cst.Call(func=cst.Name(value="int")) as number)]):
+            return number
+        case cst.BinaryOperation(left=cst.SimpleString() as form, operator=cst.Modulo(), right=right) if (
+            form.evaluated_value == "%d" and not isinstance(right, (cst.Tuple, cst.Dict))
+        ):
+            return right
+        case _:
+            return None
+
+
+def _makes_text(value: cst.BaseExpression) -> bool:
+    """True for ``str(x)``, ``repr(x)``, ``f"{x}"``, ``"{}".format(x)`` and ``"%s" % x``."""
+    match value:
+        case cst.Call(func=cst.Name(value="str" | "repr")) | cst.FormattedString():
+            return True
+        case cst.Call(func=cst.Attribute(value=cst.SimpleString(), attr=cst.Name(value="format"))):
+            return True
+        case cst.BinaryOperation(left=cst.SimpleString(), operator=cst.Modulo()):
+            return True
+        case _:
+            return False
+
+
 def only_string(editor: Editor, text: str) -> cst.SimpleString | None:
     """Return the only string of a file that is ``text``; None if there is none, or there are several."""
     strings = [part for part in walk(editor.module) if isinstance(part, cst.SimpleString)]

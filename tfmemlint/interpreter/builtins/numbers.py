@@ -92,7 +92,9 @@ def truth(context: Context, call: Invocation) -> Value | None:
 
 @builtin("repr", "ascii", "format")
 def text_of_option(context: Context, call: Invocation) -> Value | None:
-    """Return the texts that one of a few values may become."""
+    """Return the texts that a number, or one of a few values, may become."""
+    if len(call.values) == 1 and isinstance(number := call.values[0], Const) and isinstance(number.value, int):
+        return Const(repr(number.value))
     option = as_options(call.values[0]) if len(call.values) == 1 else None
     return None if option is None else of_each(option, format if call.name == "format" else repr)
 
