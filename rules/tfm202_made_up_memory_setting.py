@@ -149,7 +149,7 @@ class MadeUpMemorySetting(Rule):
                 "index": number if number is not None else (fixed_index(read.device.value) if read.device else None),
                 "opposite": made_up.purpose is Purpose.GROWTH and made_up.value == "not",
                 "guess": guess,
-                "training": while_training(call),
+                "training": while_training(call, grows=read.intent.purpose is Purpose.GROWTH),
                 "used": call.result_used,
                 "configured_later": configured_after(program, position),
             },

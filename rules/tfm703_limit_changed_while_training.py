@@ -62,12 +62,10 @@ class LimitChangedWhileTraining(Rule):
     def check(self, program: Program) -> Iterator[Finding]:
         """Yield each memory setting that depends on an epoch or a step."""
         for call in program.calls():
-            if call.name == SET_GROWTH or call.name in SET_LOGICAL:
-                sets = True
-            else:
-                made_up = purposes.purpose_of(call.name)
-                sets = made_up is not None and made_up.purpose in (Purpose.LIMIT, Purpose.FRACTION, Purpose.GROWTH)
-            if sets and while_training(call):
+            made_up = purposes.purpose_of(call.name)
+            grows = call.name == SET_GROWTH or (made_up is not None and made_up.purpose is Purpose.GROWTH)
+            limits = made_up is not None and made_up.purpose in (Purpose.LIMIT, Purpose.FRACTION)
+            if (grows or limits or call.name in SET_LOGICAL) and while_training(call, grows=grows):
                 yield self.finding(
                     program,
                     call,

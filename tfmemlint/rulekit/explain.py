@@ -258,7 +258,7 @@ def too_late(rule: Rule, program: Program, call: Call, intent: Intent, **more: A
         details={
             "called": short(call.name),
             **fork_details(call),
-            "training": while_training(call),
+            "training": while_training(call, grows=intent.purpose is Purpose.GROWTH),
             "before": outcome.setting.span.row if outcome.setting is not None else None,
             "before_path": outcome.setting.path if outcome.setting is not None else None,
             **start_details(start, call),
@@ -346,18 +346,22 @@ def constants_of(fields: Mapping[str, Value] | None) -> dict[str, object]:
 
 _DURING = re.compile(
     r"(?:^|_)(?:on_(?:epoch|batch|(?:train|test|predict)(?!_begin))"
-    r"|train_step|test_step|epoch|adjust|reallocate|rebalance|dynamic)",
+    r"|train_step|test_step|epoch|adjust|reallocate|rebalance|(?P<word>dynamic))",
     re.IGNORECASE,
 )
+"""Names of functions that run during the training. ``dynamic`` is another word for memory growth as well."""
 _PROGRESS = re.compile(r"\b(?:epoch|step|batch|iteration)s?\b", re.IGNORECASE)
 
 
-def while_training(call: Event) -> bool:
+def while_training(call: Event, *, grows: bool = False) -> bool:
     """Return True if an event depends on an epoch or a step: in a callback, or under a condition about progress.
 
     What comes once before the training, as in ``on_train_begin``, does not.
+
+    Args:
+        call: the event. grows: it turns memory growth on, as a function ``enable_dynamic_memory`` may do.
     """
-    if _DURING.search(call.function):
+    if any(not (grows and found["word"]) for found in _DURING.finditer(call.function)):
         return True
     return any(_PROGRESS.search(text) for text, _ in call.guards)
 
