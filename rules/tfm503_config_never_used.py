@@ -27,6 +27,7 @@ from tfmemlint.rulekit.explain import (
 from tfmemlint.rulekit.exports import is_for_others, is_left_by_importers
 from tfmemlint.rulekit.kept_options import TAKE_CONFIG, session_of_its_keeper, session_of_its_object
 from tfmemlint.rulekit.rule import Rule
+from tfmemlint.rulekit.session_takers import takers_beside
 
 if TYPE_CHECKING:
     from tfmemlint.fixes.editor import Editor
@@ -110,7 +111,7 @@ class ConfigNeverUsed(Rule):
                     yield self._at_session(program, proto, options, session, kept)
                     continue
                 session, kept = None, ""
-            beside = None if session is not None else run_configs.beside_message(program, proto)
+            beside = None if session is not None else takers_beside(program, proto)
             yield self.finding(
                 program,
                 proto,
@@ -124,10 +125,10 @@ class ConfigNeverUsed(Rule):
                 and (session is not None or beside is not None or program.target.major >= 2),
                 details={"options": options, "values": constants_of(fields), "kind": short(proto.name), "kept": kept}
                 | ({} if left is None else {ONLY_IF_ALL_USERS: True})
-                | ({} if beside is None else {"beside": beside[1]}),
+                | ({} if beside is None else {"keyword": beside[1], "beside": beside[2]}),
                 anchors={f"field:{before}{name}": span for name, span in proto.field_spans.items()}
                 | ({"session": session.span} if session is not None else {})
-                | ({"run_config": beside[0].span} if beside is not None else {}),
+                | {f"taker:{number}": call.span for number, call in enumerate(beside[0] if beside else ())},
             )
 
     def _emptied(self, program: Program) -> Iterator[Finding]:
@@ -260,10 +261,10 @@ class ConfigNeverUsed(Rule):
 
             option_types.merge_instead(editor, finding)
             return
-        if "run_config" in finding.details or "beside" in finding.details:
+        if "run_config" in finding.details:
             from tfmemlint.fixes.rewrites import run_configs as rewrite
 
-            (rewrite.add_session_config if "beside" in finding.details else rewrite.hand_over)(editor, finding)
+            rewrite.hand_over(editor, finding)
             return
         if "mib" in finding.details:
             from tfmemlint.fixes.rewrites import logical_devices
@@ -272,6 +273,9 @@ class ConfigNeverUsed(Rule):
             return
         from tfmemlint.fixes.rewrites import session_arguments, sessions
 
+        if "beside" in finding.details:
+            session_arguments.hand_beside(editor, finding)
+            return
         handed = "session" in finding.anchors and session_arguments.hand_over(editor, finding)
         if not handed and "at_session" in finding.details:
             raise editor.Withheld("the session takes its arguments from elsewhere")

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING
 
 from tfmemlint.facts.tree_walk import scope_nodes
 from tfmemlint.interpreter.values import Made, Value
-from tfmemlint.knowledge.functions import RUN_CONFIGS
 from tfmemlint.rulekit.explain import short
 
 if TYPE_CHECKING:
-    from tfmemlint.interpreter.program import Arg, Call, Program, ProtoMade
+    from tfmemlint.interpreter.program import Arg, Call, Program
     from tfmemlint.interpreter.state.options import RunConfigDropped
     from tfmemlint.model.finding import Span
 
@@ -106,29 +105,3 @@ def name_at(program: Program, dropped: RunConfigDropped, call: Call) -> str:
                 case _:
                     pass
     return ""
-
-
-def beside_message(program: Program, proto: ProtoMade) -> tuple[Call, str] | None:
-    """Return the only ``RunConfig`` without options for sessions that the function makes which has a message under a
-    name, with that name: ``options = make_options(); return RunConfig(model_dir)``."""
-    places = [step.span for step in proto.frames if step.path == proto.path] + [proto.span]
-    calls = {
-        call.span: call
-        for call in program.calls(*RUN_CONFIGS)
-        if call.path == proto.path and not call.has_star and call.arg(5, "session_config") is None
-    }
-    tree = next((unit.tree for unit in program.units if unit.source.path == proto.path), None)
-    source = next((unit.source for unit in program.units if unit.source.path == proto.path), None)
-    if tree is None or source is None or len(calls) != 1:
-        return None
-    [call] = calls.values()
-    for function in (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)):
-        if not source.span(function).contains(call.span):
-            continue
-        for node in ast.walk(function):
-            match node:
-                case ast.Assign([ast.Name(name)], value) if any(source.span(value).contains(place) for place in places):
-                    return (call, name) if source.span(node) < call.span else None
-                case _:
-                    pass
-    return None

@@ -46,14 +46,6 @@ def hand_over(editor: Editor, finding: Finding) -> None:
     editor.unsafe(f"Hand {name} to the estimator")
 
 
-def add_session_config(editor: Editor, finding: Finding) -> None:
-    """Give the ``RunConfig`` beside a message that message."""
-    call = editor.call_at(finding.anchors["run_config"])
-    arguments = [editor.code(each.with_changes(comma=cst.MaybeSentinel.DEFAULT)) for each in call.args]
-    editor.replace_args(call, *arguments, f"session_config={finding.details['beside']}")
-    editor.unsafe("Hand it to the RunConfig")
-
-
 def _keep_copy(editor: Editor, finding: Finding) -> None:
     call = editor.expression_at(finding.span)
     owner = call.func.value if isinstance(call, cst.Call) and isinstance(call.func, cst.Attribute) else None

@@ -41,6 +41,17 @@ def hand_over(editor: Editor, finding: Finding) -> bool:
     return True
 
 
+def hand_beside(editor: Editor, finding: Finding) -> None:
+    """Give a message to the calls that take options for sessions, in the function that has it under a name."""
+    keyword, name = str(finding.details["keyword"]), str(finding.details["beside"])
+    for anchor, span in finding.anchors.items():
+        if anchor.startswith("taker:"):
+            call = editor.call_at(span)
+            arguments = [editor.code(each.with_changes(comma=cst.MaybeSentinel.DEFAULT)) for each in call.args]
+            editor.replace_args(call, *arguments, f"{keyword}={name}")
+    editor.unsafe("Hand it to the session" if keyword == "config" else "Hand it to the RunConfig")
+
+
 def _name_of(statement: cst.CSTNode, made: cst.BaseExpression) -> str:
     """Return the one name that a statement gives to a message, or nothing."""
     match statement:
