@@ -144,6 +144,7 @@ class MadeUpArgument(Rule):
                 "keyword": keyword,
                 "unit": unit,
                 "meant": meant,
+                "renames_key": argument.unpacked and bool(meant),
                 "name": call.name,
                 "caught": bool(call.handler_for("TypeError")),
             },
@@ -187,6 +188,7 @@ class MadeUpArgument(Rule):
                 "keyword": keyword,
                 "unit": "",
                 "meant": path,
+                "renames_key": argument.unpacked and "." not in path,
                 "message": True,
                 "name": call.name,
                 "caught": bool(call.handler_for("ValueError")),
@@ -201,8 +203,11 @@ class MadeUpArgument(Rule):
 
     def fix(self, finding: Finding, editor: Editor) -> None:
         """Use the keyword that exists, with the value in its unit."""
-        from tfmemlint.fixes.rewrites import call_arguments
+        from tfmemlint.fixes.rewrites import call_arguments, written_keys
 
+        if finding.details["renames_key"]:
+            written_keys.rename_key(editor, finding, str(finding.details["meant"]))
+            return
         call = editor.call_to_rewrite(finding.anchors["call"], short(str(finding.details["name"])))
         if finding.details.get("message"):
             call_arguments.rename_field(editor, call, finding)

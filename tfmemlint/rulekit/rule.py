@@ -162,7 +162,10 @@ class Rule(ABC):
 
 
 def _is_given_elsewhere(event: Event, span: Span, fields: Mapping[str, Any]) -> bool:
-    """True if a finding is about an item of ``*args`` or ``**kwargs``, which is written somewhere else."""
+    """True if a finding is about an item of ``*args`` or ``**kwargs``, which is written somewhere else, where the fix
+    does not look for it (``renames_key``)."""
+    if fields.get("details", {}).get("renames_key"):
+        return False
     places = (span, *fields.get("anchors", {}).values())
     return any(map(event.is_unpacked, places))
 
