@@ -103,11 +103,13 @@ class DeviceIndexOutOfRange(Rule):
         sets = [write for write in program.of(EnvWrite) if write.name == VISIBLE]
         seen: set[Span] = set()
         by_env = bool(sets) and not any(write.how == "setdefault" for write in sets)
-        twice = self._numbers_used_twice(program)
-        for finding in (*self._found(program, by_env), *self._numbered_as_before(program), *twice):
+        twice = {finding.span: finding for finding in self._numbers_used_twice(program)}
+        for finding in (*self._found(program, by_env), *self._numbered_as_before(program), *twice.values()):
             if finding.span not in seen:
                 seen.add(finding.span)
-                yield finding
+                same = twice.get(finding.span, finding)
+                # 0 is right for each number that chooses the only GPU, known or not.
+                yield replace(finding, details={**finding.details, **same.details}, fixable=same.fixable)
 
     def _found(self, program: Program, by_env: bool) -> Iterator[Finding]:
         for event in program.events:

@@ -2,7 +2,8 @@
 
 ``os.environ["CUDA_VISIBLE_DEVICES"] = str(args.gpu)`` leaves one GPU, which TensorFlow calls number 0:
 ``gpus[args.gpu]`` is right for number 0 alone. So does ``set_visible_devices(gpus[args.gpu], "GPU")``, by which the
-logical GPU is number 0, not the physical one. The number is not known; that it is the same one is read off the syntax.
+logical GPU is number 0, not the physical one: ``list_logical_devices("GPU")[args.gpu]`` is past the end. The number is
+not known; that it is the same one is read off the syntax.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from tfmemlint.facts.syntax import function_around, last_word
 from tfmemlint.interpreter.program import Call, EnvWrite
 from tfmemlint.interpreter.state import Tri
 from tfmemlint.interpreter.values import Const
-from tfmemlint.knowledge.functions import NAMING_A_GPU, SET_VISIBLE
+from tfmemlint.knowledge.functions import NAMING_A_GPU, SET_LOGICAL, SET_VISIBLE
 from tfmemlint.knowledge.variables import VISIBLE
 from tfmemlint.rulekit.gpu_listings import listings_of
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 _ONE_NUMBER = re.compile(r"str\(([A-Za-z_][\w.]{0,60})\)\Z|f(['\"])\{([A-Za-z_][\w.]{0,60})\}\2\Z")
 _NUMBER = re.compile(r"[A-Za-z_][\w.]{0,60}")
+_LISTS = "list_logical_devices"
 _SHOWS = "set_visible_devices"
 _GPU = re.compile(r"/?(?:device:)?gpu:", re.IGNORECASE)
 
@@ -41,15 +43,15 @@ def numbers_used_twice(program: Program) -> Iterator[tuple[EnvWrite | Call, ast.
     numbers.update({number: write for write in program.of(EnvWrite) if (number := _only_number(program, write))})
     if not numbers:
         return
-    listings = listings_of(program)
+    logical = _logical_listings(program.tree)
+    listings = listings_of(program) | logical
     counted = _under_a_count(program.tree)
     for node in ast.walk(program.tree):
         used, number = _use_of_number(node, listings)
         write = numbers.get(number)
         if used is None or write is None or id(node) in counted:
             continue
-        if isinstance(write, Call) and isinstance(used, ast.Subscript):
-            # The listing of the physical GPUs stays as it is.
+        if isinstance(write, Call) and isinstance(used, ast.Subscript) and not _is_past(program, write, used, logical):
             continue
         place = program.source.span(used.slice if isinstance(used, ast.Subscript) else used)
         if place > write.span or _is_asked_elsewhere(program.tree, used, write):
@@ -60,6 +62,8 @@ def _use_of_number(node: ast.AST, listings: frozenset[str]) -> tuple[ast.expr | 
     """Return an item of a listing, or the formatted name of a GPU, with the code of its number."""
     match node:
         case ast.Subscript(ast.Name(name), number) if name in listings:
+            return node, ast.unparse(number)
+        case ast.Subscript(ast.Call() as listed, number) if _is_logical(listed, frozenset()):
             return node, ast.unparse(number)
         case ast.Call(ast.Attribute(attr=function), [ast.JoinedStr() as text, *_]) if function in NAMING_A_GPU:
             return _named(text)
@@ -72,6 +76,47 @@ def _use_of_number(node: ast.AST, listings: frozenset[str]) -> tuple[ast.expr | 
             return _named(text)
         case _:
             return None, ""
+
+
+def _is_logical(listed: ast.expr, names: frozenset[str]) -> bool:
+    """True for a listing of the logical GPUs, and for a name of one."""
+    if isinstance(listed, ast.Name):
+        return listed.id in names
+    if not isinstance(listed, ast.Call) or last_word(listed.func) != _LISTS:
+        return False
+    kinds = [*listed.args, *(keyword.value for keyword in listed.keywords)]
+    return len(kinds) == 1 and isinstance(kinds[0], ast.Constant) and kinds[0].value == "GPU"
+
+
+def _logical_listings(tree: ast.AST) -> frozenset[str]:
+    """Return the names that stand for the logical GPUs, and for nothing else."""
+    stored: dict[str, int] = {}
+    listed: set[str] = set()
+    for node in ast.walk(tree):
+        match node:
+            case ast.Name(name, ast.Store()) | ast.arg(name):
+                stored[name] = stored.get(name, 0) + 1
+            case ast.Assign([ast.Name(name)], value) if _is_logical(value, frozenset()):
+                listed.add(name)
+            case _:
+                pass
+    return frozenset(name for name in listed if stored[name] == 1)
+
+
+def _is_past(program: Program, call: Call, used: ast.Subscript, logical: frozenset[str]) -> bool:
+    """True if an item is taken of the logical GPUs below a call, in its block or further in, and the call leaves one of
+    these: none is split. The listing of the physical GPUs stays as it is."""
+    if not _is_logical(used.value, logical) or any(True for _ in program.calls(*SET_LOGICAL)):
+        return False
+    source, place = program.source, program.source.span(used)
+    for node in ast.walk(program.tree):
+        for field in ("body", "orelse", "finalbody"):
+            lines = getattr(node, field, None)
+            block = lines if isinstance(lines, list) else []
+            for number, line in enumerate(block):
+                if isinstance(line, ast.Expr) and source.span(line).contains(call.span):
+                    return any(source.span(below).contains(place) for below in block[number + 1 :])
+    return False
 
 
 def _named(text: ast.JoinedStr) -> tuple[ast.expr | None, str]:
@@ -87,7 +132,13 @@ def _only_shown(program: Program, call: Call) -> str:
     """Return the code of the number of the only GPU that a call leaves visible, if it is not known; "" for all else."""
     if call.path != program.source.path or call.node is None or call.effect is not None or call.repeated:
         return ""
+    kind = call.value(1, "device_type")
+    if isinstance(kind, Const) and kind.value == "CPU":
+        return ""
     match call.node.args[:1]:
+        case [ast.Subscript(slice=ast.Slice(ast.expr() as number, ast.BinOp(above, ast.Add(), ast.Constant(1)), None))]:
+            if ast.unparse(above) != ast.unparse(number):
+                return ""
         case [ast.Subscript(slice=number)] | [ast.List([ast.Subscript(slice=number)])]:
             pass
         case [ast.Name() | ast.Attribute() as kept] | [ast.List([ast.Name() | ast.Attribute() as kept])]:
