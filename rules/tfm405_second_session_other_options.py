@@ -181,13 +181,17 @@ class SecondSessionOtherOptions(Rule):
 
     def fix(self, finding: Finding, editor: Editor) -> None:
         """Hand the options to the server or the listing before; or set them with ``tf.config``, above the session."""
-        from tfmemlint.fixes.rewrites import keras_session, session_arguments, sessions
+        from tfmemlint.fixes.rewrites import helper_sessions, keras_session, session_arguments, sessions
 
         if "keyword" in finding.details:
             session_arguments.hand_to_first(editor, finding)
             return
         if finding.details.get("moves"):
             keras_session.move_above_first(editor, finding)
+            return
+        values = finding.details["values"]
+        unknown = "first" in finding.anchors and isinstance(values, dict) and None in values.values()
+        if unknown and helper_sessions.hide_gpus(editor, finding):
             return
         sessions.add_tf_config(editor, finding)
 
@@ -221,7 +225,7 @@ class SecondSessionOtherOptions(Rule):
             outcome="Nothing is raised; the options of the first allocator of the process stay in force",
             advice=_advice(first),
             trace=start_trace(first, session, f"{written(short(session.name))} comes after the devices are made"),
-            fixable=plain and known and first.path == session.path and (of_sessions or of_keras),
+            fixable=plain and first.path == session.path and (of_sessions or (of_keras and known)),
             details={"options": lost, "values": lost, "ways": start_details(first, session), "moves": of_keras}
             | _place_of(first),
             anchors={"first": first.span, "start": first.span},
