@@ -181,10 +181,13 @@ class SecondSessionOtherOptions(Rule):
 
     def fix(self, finding: Finding, editor: Editor) -> None:
         """Hand the options to the server or the listing before; or set them with ``tf.config``, above the session."""
-        from tfmemlint.fixes.rewrites import helper_sessions, keras_session, session_arguments, sessions
+        from tfmemlint.fixes.rewrites import device_listing, helper_sessions, keras_session, session_arguments, sessions
 
         if "keyword" in finding.details:
-            session_arguments.hand_to_first(editor, finding)
+            if finding.details["lists"] and not session_arguments.can_hand_to_first(editor, finding):
+                device_listing.replace_local_devices(editor, finding.anchors["first"])
+            else:
+                session_arguments.hand_to_first(editor, finding)
             return
         if finding.details.get("moves"):
             keras_session.move_above_first(editor, finding)
@@ -237,7 +240,7 @@ def _place_of(first: RuntimeStart) -> dict[str, object]:
     if first.name not in CONFIG_OF:
         return {}
     position, keyword = CONFIG_OF[first.name]
-    return {"position": position, "keyword": keyword}
+    return {"position": position, "keyword": keyword, "lists": short(first.name) == "list_local_devices"}
 
 
 def _advice(first: RuntimeStart) -> str:

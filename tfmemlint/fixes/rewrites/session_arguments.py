@@ -63,15 +63,24 @@ def _name_of(statement: cst.CSTNode, made: cst.BaseExpression) -> str:
             return ""
 
 
+def can_hand_to_first(editor: Editor, finding: Finding) -> bool:
+    """True if the configuration of a session is known at the call before it that makes the GPU devices."""
+    given = _config_of(editor, finding)
+    return given is not None and _is_known_at(editor, given, editor.call_at(finding.anchors["first"]))
+
+
+def _config_of(editor: Editor, finding: Finding) -> cst.BaseExpression | None:
+    session = editor.call_at(finding.span)
+    return next((each.value for each in session.args if each.keyword and each.keyword.value == "config"), None)
+
+
 def hand_to_first(editor: Editor, finding: Finding) -> None:
     """Hand the configuration of a session to the call before it that makes the GPU devices.
 
     Raises:
         Withheld: the configuration is not made by a function without arguments, nor known where that call stands.
     """
-    session = editor.call_at(finding.span)
-    named = {each.keyword.value: each.value for each in session.args if each.keyword is not None}
-    given = named.get("config")
+    given = _config_of(editor, finding)
     first = editor.call_at(finding.anchors["first"])
     if given is None or not _is_known_at(editor, given, first):
         raise Withheld("the configuration of the session is not known there")
