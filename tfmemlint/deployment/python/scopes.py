@@ -1,5 +1,5 @@
-"""The scopes of a Python file, and what their names stand for: the value that is assigned to them once, the number that a loop
-counts, and what a call gives for a parameter.
+"""The scopes of a Python file, and what their names stand for: the value that is assigned to them once, the number that
+a loop counts, and what a call gives for a parameter.
 """
 
 from __future__ import annotations
