@@ -12,7 +12,7 @@ from tfmemlint.interpreter.program import Call, End, EnvWrite, Event, Program, R
 from tfmemlint.interpreter.state import State, Tri
 from tfmemlint.interpreter.values import Const, Device, OneOf, Seq, Value
 from tfmemlint.knowledge.environment import ALLOCATORS_MEASURED_FROM
-from tfmemlint.knowledge.functions import LIST_LOCAL, SESSIONS
+from tfmemlint.knowledge.functions import LIST_LOCAL, SESSION_LOOPS, SESSIONS
 from tfmemlint.model.finding import Finding, Span, Step
 from tfmemlint.model.records import dataclass
 from tfmemlint.plans.model import Place
@@ -117,7 +117,7 @@ class EntryRun:
 
     def session_of(self, start: RuntimeStart) -> SessionMade | None:
         """Return the session that this start creates, or None if something else starts."""
-        if start.name not in SESSIONS or start.what == "context":
+        if (start.name not in SESSIONS and start.name not in SESSION_LOOPS) or start.what == "context":
             # A monitored session starts the eager context before the session itself exists.
             return None
         return next(
