@@ -95,6 +95,8 @@ def _is_asked_above(editor: Editor, place: cst.CSTNode, base: str) -> bool:
             for line in around.body:
                 if line is below:
                     break
+                if base not in editor.code_before(line):
+                    continue  # most lines: their code is not made again for each fix
                 if _ends_without(editor, line, some, none):
                     asked = True
                 elif re.search(rf"(?<![\w.]){plain} *(?:=(?!=)|\+=|\.(?!index|count|copy)\w+\()", editor.code(line)):

@@ -104,6 +104,10 @@ class Editor(PlaceFinder):
         self._rendered |= transformer.done
         return self.module.code_for_node(new)
 
+    def code_before(self, line: cst.CSTNode) -> str:
+        """Return the text of a statement as it is in the file."""
+        return self._tree.code_of_line(line)
+
     def replace(self, node: cst.CSTNode, new: str | cst.CSTNode) -> None:
         """Replace ``node`` (an expression, or the value of an argument) by another expression.
 
