@@ -20,7 +20,7 @@ from tfmemlint.interpreter.values import EACH, Const, Devices, NumberedName, Seq
 from tfmemlint.knowledge.device_names import logical_gpu
 from tfmemlint.knowledge.functions import MEMORY_CALLS
 from tfmemlint.knowledge.variables import CONTAINER, VISIBLE
-from tfmemlint.model.finding import Finding, Severity, Span, Step
+from tfmemlint.model.finding import AT_LAUNCHES, LAUNCHED, Finding, Severity, Span, Step
 from tfmemlint.model.intent import Intent, Purpose
 from tfmemlint.model.records import dataclass
 from tfmemlint.rulekit.explain import file_trace, handler_notes, in_line, line, short
@@ -158,7 +158,15 @@ class DeviceIndexOutOfRange(Rule):
         if place is not None and isinstance(place.value, Devices) and place.value.skip > 0:
             outcome = f"{place.text} is empty: TensorFlow gets no GPU, and works on the CPU"
             for found in self._judge(program, call, by_env, place.value.skip, place.span, "", "physical", outcome):
-                yield replace(found, outcome=outcome, severity=Severity.WARNING, fixable=False)
+                only = found.details[AT_LAUNCHES] == "one GPU"
+                yield replace(
+                    found,
+                    outcome=outcome,
+                    severity=Severity.WARNING,
+                    advice="Take the first GPU, by [:1]" if only else found.advice,
+                    fixable=only and isinstance(place.node, ast.Subscript),
+                    details={**found.details, "sliced": True, "only": only},
+                )
 
     def _named(self, program: Program, call: Call, by_env: bool) -> Iterator[Finding]:
         place = call.arg(0, _KEYWORDS.get(call.name, "device"))
@@ -293,11 +301,10 @@ class DeviceIndexOutOfRange(Rule):
         """Write the number that TensorFlow gives the GPU, or count from 0."""
         from tfmemlint.fixes.rewrites import count_from_zero, env_variables
 
-        if finding.details.get("number"):
-            node = editor.expression_at(finding.span)
-            editor.replace(node, editor.quoted("/GPU:0") if finding.details["named"] else "0")
-            editor.unsafe("Write 0")
-        elif finding.details.get("beyond"):
+        details = finding.details
+        if details.get("number") or (details.get("only") and (details.get(LAUNCHED) or details.get("sliced"))):
+            env_variables.write_zero(editor, finding)
+        elif details.get("beyond"):
             count_from_zero.count_from_zero(editor, finding)
         else:
             env_variables.renumber_gpu(editor, finding)
@@ -330,6 +337,8 @@ class DeviceIndexOutOfRange(Rule):
         written = program.source.segment(span) if event.path == program.source.path else ""
         now = f"{left.whose} {index} is TensorFlow's GPU {meant}" if meant is not None else f"there is no GPU {index}"
         sure = event.certain and not caught and not quiet and not state.entry_unknown
+        literal = str(index) in written
+        only = meant == 0 and left.count == 1
         yield self.finding(
             program,
             event,
@@ -338,7 +347,7 @@ class DeviceIndexOutOfRange(Rule):
             severity=Severity.ERROR if sure else Severity.WARNING,
             intent=Intent(Purpose.OTHER, text=f"GPU {index}{_purpose(event)}"),
             outcome=_QUIET if quiet else f"{'TensorFlow' if text else 'Python'} raises {error}",
-            advice=left.advice(index, meant, literal=str(index) in written),
+            advice=left.advice(index, meant, literal=literal),
             notes=handler_notes(event, exception, "the GPU is never used") if error else (),
             fixable=len(names) < 2,
             details={
@@ -347,6 +356,8 @@ class DeviceIndexOutOfRange(Rule):
                 "text": text,
                 "caught": caught,
                 "quiet": quiet,
+                "only": only and not literal,
+                AT_LAUNCHES: "one GPU" if only else "same GPUs" if literal else "",
             },
         )
 

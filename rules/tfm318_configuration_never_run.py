@@ -9,8 +9,9 @@ from tfmemlint.facts.statements import name_span
 from tfmemlint.interpreter.program import NeverRun, RuntimeStart
 from tfmemlint.knowledge.functions import SET_GROWTH, SET_LOGICAL, SET_VISIBLE
 from tfmemlint.knowledge.variables import ALLOCATOR, GROWTH, VISIBLE
-from tfmemlint.model.finding import UNLESS_NAMED, Finding, Severity, Span, Step
+from tfmemlint.model.finding import AT_LAUNCHES, UNLESS_NAMED, Finding, Severity, Span, Step
 from tfmemlint.model.intent import Intent, Purpose
+from tfmemlint.rulekit.dropped_asserts import KIND as ASSERTION
 from tfmemlint.rulekit.dropped_asserts import dropped_asserts
 from tfmemlint.rulekit.dropped_copies import KIND as COPY
 from tfmemlint.rulekit.dropped_copies import dropped_copies
@@ -293,7 +294,7 @@ class ConfigurationNeverRun(Rule):
                 outcome="Nothing is raised; the setting is not made",
                 advice="Call it before the assertion, and assert its result",
                 trace=(Step(call.path, call.span, "Python drops this"),),
-                fixable=False,
+                details={"kind": ASSERTION, AT_LAUNCHES: "any"},
             )
 
         for dropped in dropped_options(program):
@@ -329,6 +330,8 @@ class ConfigurationNeverRun(Rule):
 
         if finding.details["kind"] == TRUTH:
             truth_of_none.mend(editor, finding)
+        elif finding.details["kind"] == ASSERTION:
+            run_lazy_code.raise_instead(editor, finding)
         elif finding.details["kind"] == COPY:
             run_lazy_code.keep_copy(editor, finding)
         elif finding.details["kind"] == ANOTHER_SYSTEM:

@@ -11,7 +11,7 @@ from tfmemlint.interpreter.state import ANY, Setting, State, Tri
 from tfmemlint.interpreter.values import Const, Device, Devices, Seq, Value
 from tfmemlint.knowledge.functions import SET_VISIBLE
 from tfmemlint.knowledge.variables import VISIBLE, shown
-from tfmemlint.model.finding import Finding, Severity, Span, Step
+from tfmemlint.model.finding import AT_LAUNCHES, Finding, Severity, Span, Step
 from tfmemlint.model.intent import Intent, Purpose
 from tfmemlint.rulekit.cells import cells_of
 from tfmemlint.rulekit.env_writes import text_of
@@ -121,7 +121,8 @@ class VisibleDevicesReplaced(Rule):
             intent=Intent(Purpose.VISIBLE, text=str(was)),
             outcome=f"The program takes GPUs {now}, not {was}; nothing is raised",
             advice=f"Leave the variable as it is given: os.environ.setdefault({VISIBLE!r}, ...)",
-            fixable=False,
+            fixable=write.how == "assign" and None not in (write.key, write.given),
+            details={"key": write.key, "given": write.given, "default": True, AT_LAUNCHES: "any"},
             trace=(
                 Step(given.path, given.span, f"{VISIBLE} is set to {was!r}"),
                 *write.frames,
@@ -186,10 +187,13 @@ class VisibleDevicesReplaced(Rule):
         )
 
     def fix(self, finding: Finding, editor: Editor) -> None:
-        """Make all GPUs of a loop visible by one call."""
-        from tfmemlint.fixes.rewrites import visible_list
+        """Make all GPUs of a loop visible by one call, or set the variable only where it is not given."""
+        from tfmemlint.fixes.rewrites import env_variables, visible_list
 
-        visible_list.show_at_once(editor, finding)
+        if finding.details.get("default"):
+            env_variables.set_by_default(editor, finding)
+        else:
+            visible_list.show_at_once(editor, finding)
 
 
 def _is_python(path: str) -> bool:

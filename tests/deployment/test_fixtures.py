@@ -17,6 +17,7 @@ from tfmemlint.sources.kinds import ALL
 from tfmemlint.sources.walking import Choice
 
 FILES = settings_paths()
+FIXED = shutil.ignore_patterns("*.fixed.*")
 PROJECTS = sorted((SETTINGS / "projects").iterdir()) if is_chosen(()) else []
 
 
@@ -60,7 +61,7 @@ def test_the_fixed_side_is_what_a_fix_makes(path: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize("folder", PROJECTS, ids=lambda path: path.name)
 def test_environments_reach_the_programs(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     root = tmp_path / folder.name
-    shutil.copytree(folder, root)
+    shutil.copytree(folder, root, ignore=FIXED)
     expected = set()
     for path in sorted(root.rglob("*")):
         if path.is_file():
@@ -77,10 +78,28 @@ def test_environments_reach_the_programs(folder: Path, tmp_path: Path, monkeypat
     assert found == expected
     assert bool(expected) is folder.name.startswith("bad_")
     for one in findings:
-        assert one.severity is Severity.WARNING and not one.fixable
+        assert one.severity is Severity.WARNING
         steps = [step.path for step in one.trace]
         assert any(path != one.path for path in steps) and steps[-1].endswith(".py")
     # Whichever files are named, the same is found.
     for name in sorted({finding.path for finding in findings}):
         (alone,) = [one for one in run([(name, True)], RunContext(explain_fixes="never")) if one.path == name]
         assert alone.findings == [finding for finding in findings if finding.path == name]
+
+
+@pytest.mark.parametrize("folder", PROJECTS, ids=lambda path: path.name)
+def test_a_fix_changes_what_is_started(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    root = tmp_path / folder.name
+    shutil.copytree(folder, root, ignore=FIXED)
+    wanted = {}
+    for path in sorted(root.rglob("*")):
+        if path.is_file():
+            text, _, _ = strip_markers(path.read_text(encoding="utf-8"))
+            path.write_text(text, encoding="utf-8")
+            fixed = (folder / path.relative_to(root)).with_name(f"{path.stem}.fixed{path.suffix}")
+            wanted[path] = fixed.read_text(encoding="utf-8") if fixed.exists() else text
+    monkeypatch.chdir(root)
+    files = [(path, True) for path in walk(["."], Choice(kinds=ALL)).files]
+    for _ in range(2):  # a second time, nothing changes
+        run(files, RunContext(fix=True, write=True, unsafe=True))
+        assert {path: path.read_text(encoding="utf-8") for path in wanted} == wanted

@@ -31,9 +31,9 @@ from tfmemlint.deployment.shell.script import read_shell
 from tfmemlint.deployment.yaml.dialects import launch_directory, may_launch
 from tfmemlint.interpreter.program import EnvWrite
 from tfmemlint.interpreter.state import State
-from tfmemlint.interpreter.values import UNKNOWN
+from tfmemlint.interpreter.values import UNKNOWN, Const
 from tfmemlint.knowledge.environment import read_at
-from tfmemlint.knowledge.variables import CONTAINER
+from tfmemlint.knowledge.variables import CONTAINER, VISIBLE, shown
 from tfmemlint.model.configuration import ProgramStart, Service, VariableSetting
 from tfmemlint.model.finding import Span
 from tfmemlint.model.records import dataclass
@@ -82,6 +82,13 @@ class Launch:
     def environment(self) -> tuple[EnvWrite, ...]:
         """The variables that matter to the program: its own, and the one that chooses the GPUs of its container."""
         return self.writes if self.container is None else (*self.writes, self.container)
+
+    @property
+    def gpus_left(self) -> tuple[str, ...] | None:
+        """The numbers of the GPUs that the variables leave the program; None if that is not known."""
+        chosen = next((write for write in self.writes if write.name == VISIBLE), self.container)
+        value = chosen.value if chosen is not None else UNKNOWN
+        return shown(value.value) if isinstance(value, Const) and isinstance(value.value, str) else None
 
     @property
     def words(self) -> str:

@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from tfmemlint.engine.run_rules import run_rules
-from tfmemlint.model.finding import Finding, Severity, Step
+from tfmemlint.model.finding import AT_LAUNCHES, LAUNCHED, Finding, Severity, Step
 from tfmemlint.model.intent import Purpose
 
 if TYPE_CHECKING:
@@ -33,8 +33,8 @@ def findings_at_launches(
     """Yield what rules about variables find in the program at ``path`` when ``launches`` start it, besides what was
     ``found`` without.
 
-    Each finding is a warning at most, as the program may be started otherwise as well. It has no fix, as a fix would be
-    made for that launch only.
+    Each finding is a warning at most, as the program may be started otherwise as well. It has a fix where that is right
+    for each of the launches, and changes the file that is started.
 
     Args:
         path: the file that the program starts in.
@@ -59,7 +59,7 @@ def findings_at_launches(
             if place not in known and (finding.code, finding.message) not in said:
                 known.add(place)
                 said.add((finding.code, finding.message))
-                yield _at_launch(finding, launch, path)
+                yield _at_launch(finding, launch, path, launches)
 
 
 def as_started(setup: EntrySetup, launch: Launch | None) -> EntrySetup:
@@ -81,6 +81,7 @@ _WORDS = (
 """One of these is in all that it finds."""
 _SIZES_AND_NUMBERS = re.compile(r"(?:Logical|Virtual)Device|memory_fraction|visible_device|VISIBLE_DEVICES|memory_info")
 """Finds programs in which a number may be wrong. Words of the triggers of rules."""
+_OTHER_LAUNCHES = "it is right for this way to start the program only"
 _AMOUNTS = (Purpose.LIMIT, Purpose.FRACTION)
 
 
@@ -136,13 +137,15 @@ def _about(text: str) -> tuple[bool, bool]:
     return told, _SIZES_AND_NUMBERS.search(text) is not None
 
 
-def _at_launch(finding: Finding, launch: Launch, path: str) -> Finding:
-    """Return a finding that holds where ``launch`` starts the program at ``path``, with that in its trace."""
+def _at_launch(finding: Finding, launch: Launch, path: str, launches: Sequence[Launch]) -> Finding:
+    """Return a finding that holds where ``launch``, one of several, starts the program at ``path``, with that in its
+    trace."""
     writes = [write for write in launch.environment if write.name in finding.message]
     places = {(write.path, write.span) for write in writes}
     steps = [Step(write.path, write.span, f"{write.name} is set to {_value(write)!r}") for write in writes]
     steps.append(Step(launch.path, launch.span, f"{launch.where} starts {path}"))
     rest = [step for step in finding.trace if (step.path, step.span) not in places]
+    other = "" if finding.path == path and _is_right_for(finding, launches) else _OTHER_LAUNCHES
     if not rest:
         rest = [Step(finding.path, finding.span, "it is in force here")]
     return dataclasses.replace(
@@ -153,8 +156,19 @@ def _at_launch(finding: Finding, launch: Launch, path: str) -> Finding:
             *finding.notes,
             f"This is the case where {launch.path}:{launch.span.row} starts the program ({launch.where}).",
         ),
-        fixable=False,
+        fixable=finding.fixable and not other,
+        withheld=finding.withheld or (other if finding.fixable else ""),
+        details={**finding.details, LAUNCHED: True},
     )
+
+
+def _is_right_for(finding: Finding, launches: Sequence[Launch]) -> bool:
+    """True if a fix that one launch needs is right for the others, too."""
+    needed = finding.details.get(AT_LAUNCHES)
+    left = {launch.gpus_left for launch in launches}
+    if needed == "one GPU":
+        return all(gpus is not None and len(gpus) == 1 for gpus in left)
+    return needed == "any" or (needed == "same GPUs" and len(left) == 1 and None not in left)
 
 
 def _value(write: EnvWrite) -> object:

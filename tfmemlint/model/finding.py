@@ -88,6 +88,11 @@ class Edit:
     path: str = ""
 
 
+AT_LAUNCHES = "at_launches"
+"""The key in a finding's details that says which launches of a program a fix is right for: ``any``, all that leave it
+``one GPU``, or all that leave it the ``same GPUs``; without it, none but the one that the finding is about."""
+LAUNCHED = "launched"
+"""The key in a finding's details that is true if it holds only where a configuration file starts the program."""
 CAME_TO_LIGHT = "came_to_light"
 """The key in a fixed finding's details that is true if it was found only after another fix."""
 PACKAGES = {"pynvml": "nvidia-ml-py"}

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from tfmemlint.interpreter.program import Program
     from tfmemlint.model.finding import Span
 
+KIND = "assertion"
+"""The kind of such a finding."""
 _Dropped = dict[str, list[tuple["Span", "Span"]]]
 
 

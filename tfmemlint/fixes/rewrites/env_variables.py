@@ -290,7 +290,7 @@ def renumber_gpu(editor: Editor, finding: Finding) -> None:
     node = editor.expression_at(finding.span)
     if details["text"] and isinstance(node, (cst.FormattedString, cst.BinaryOperation)):
         # The number comes from a variable, which other code needs as it is.
-        _refuse_several(editor, node)
+        refuse_several(editor, node)
         editor.replace(node, editor.quoted(f"{str(details['text']).rpartition(':')[0]}:{details['meant']}"))
     elif details["text"]:
         text = str(details["text"])
@@ -303,7 +303,7 @@ def renumber_gpu(editor: Editor, finding: Finding) -> None:
     elif isinstance(node, cst.Integer) and node.evaluated_value == details["index"]:
         editor.replace(node, str(details["meant"]))
     elif isinstance(node, (cst.Name, cst.Attribute)):
-        _refuse_several(editor, node)
+        refuse_several(editor, node)
         editor.replace(node, str(details["meant"]))
     else:
         raise Withheld(f"{editor.code(node)} is set elsewhere")
@@ -312,8 +312,31 @@ def renumber_gpu(editor: Editor, finding: Finding) -> None:
     set_applicability(editor, f"Write {details['meant']}", caught=details["caught"], doubtful=doubtful)
 
 
-def _refuse_several(editor: Editor, node: cst.BaseExpression) -> None:
+def write_zero(editor: Editor, finding: Finding) -> None:
+    """Write 0 for a number that chooses the only GPU: in a name, in brackets, or in those of a slice.
+
+    Raises:
+        Withheld: the number is a loop's, and the program has only one GPU where a configuration file starts it.
+    """
+    details = finding.details
+    node = editor.expression_at(finding.span)
+    if details.get("only"):
+        refuse_several(editor, node, parameters=False)
+    if details.get("sliced"):
+        if not isinstance(node, cst.Subscript):
+            raise Withheld(f"{editor.code(node)} is set elsewhere")
+        editor.replace(node, f"{editor.code(node.value)}[:1]")
+        editor.unsafe("Take the first GPU")
+        return
+    editor.replace(node, editor.quoted("/GPU:0") if details.get("named") or details.get("text") else "0")
+    editor.unsafe("Write 0")
+
+
+def refuse_several(editor: Editor, node: cst.BaseExpression, *, parameters: bool = True) -> None:
     """Refuse to write one number in place of a name that may stand for several.
+
+    Args:
+        parameters: those of functions are such names, too.
 
     Raises:
         Withheld: the name is a loop's, or a parameter.
@@ -325,7 +348,7 @@ def _refuse_several(editor: Editor, node: cst.BaseExpression) -> None:
             bound = around.target
         elif isinstance(around, cst.BaseComp):
             bound = around.for_in.target
-        elif isinstance(around, (cst.FunctionDef, cst.Lambda)):
+        elif parameters and isinstance(around, (cst.FunctionDef, cst.Lambda)):
             bound = around.params
         found = matchers.findall(bound, matchers.Name()) if bound is not None else []
         if any(isinstance(part, cst.Name) and part.value in names for part in found):
@@ -339,6 +362,22 @@ def renumber_nvml_gpu(editor: Editor, finding: Finding) -> None:
         raise Withheld(f"{editor.code(node)} is set elsewhere")
     editor.replace(node, str(finding.details["meant"]))
     editor.unsafe(f"Ask NVML for GPU {finding.details['meant']}")
+
+
+def set_by_default(editor: Editor, finding: Finding) -> None:
+    """Set a variable only where the program is not started with it.
+
+    Raises:
+        Withheld: the statement does more than assign it.
+    """
+    statement = editor.statement_at(finding.span)
+    line = statement.body[0] if isinstance(statement, cst.SimpleStatementLine) and len(statement.body) == 1 else None
+    target = line.targets[0].target if isinstance(line, cst.Assign) and len(line.targets) == 1 else None
+    if not isinstance(line, cst.Assign) or not isinstance(target, cst.Subscript):
+        raise Withheld("the variable is set by more than one assignment")
+    environ, name = editor.code(target.value), editor.code(editor.expression_at(cast("Span", finding.details["key"])))
+    editor.replace_statement(statement, f"{environ}.setdefault({name}, {editor.code(line.value)})\n")
+    editor.unsafe("Set it only where it is not given")
 
 
 def set_in_process(editor: Editor, finding: Finding) -> None:
