@@ -7,6 +7,7 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from tfmemlint.facts.alike_answers import answers_alike
 from tfmemlint.facts.function_reads import FunctionReads, function_reads
 from tfmemlint.facts.mentions import CONFIGURES
 from tfmemlint.facts.syntax import assigned_names
@@ -95,6 +96,7 @@ class Shapes:
         self._receiver: dict[int, tuple[str, ...]] = {}
         self._annotations: dict[int, tuple[ast.expr, ...]] = {}
         self._deciding: dict[int, tuple[bool, tuple[str, ...]]] = {}
+        self._alike: dict[int, bool] = {}
 
     @cached_property
     def configures(self) -> bool:
@@ -152,6 +154,13 @@ class Shapes:
         found = self._lazy.get(id(function))
         if found is None:
             found = self._lazy[id(function)] = self._mentions(function, "yield") and _yields(_body(function))
+        return found
+
+    def answers_alike(self, function: Definition) -> bool:
+        """True if a function only computes from its arguments, constants and the environment (`answers_alike`)."""
+        found = self._alike.get(id(function))
+        if found is None:
+            found = self._alike[id(function)] = answers_alike(function)
         return found
 
     def called_on_receiver(self, function: Definition) -> tuple[str, ...]:

@@ -295,3 +295,62 @@ def renumber(editor: Editor, finding: Finding) -> None:
             raise Withheld(f"{editor.code(node)} is set elsewhere")
         editor.replace(node, editor.quoted(f"{text.rpartition(':')[0]}:{used}"))
     editor.unsafe(f"Ask for GPU {used}")
+
+
+def call_in_each_step(editor: Editor, finding: Finding) -> None:
+    """Call a report by ``tf.py_function``, which runs Python code in each step of a ``tf.function``.
+
+    Raises:
+        Withheld: the result is used, what is called may return something, or it reads a tensor of the function.
+    """
+    if finding.details["compiled"]:
+        raise Withheld("XLA compiles the function, and runs no Python code in it: call it behind the function")
+    call = editor.expression_at(finding.span)
+    statement = editor.statement_of(call)
+    line = statement.body[0] if isinstance(statement, cst.SimpleStatementLine) and len(statement.body) == 1 else None
+    if (
+        not isinstance(line, cst.Expr)
+        or not isinstance(line.value, cst.Call)
+        or not _returns_nothing(editor, line.value)
+    ):
+        raise Withheld("its result is used in the function: ask for it behind the function")
+    function = editor.nearest(call, cst.FunctionDef)
+    if function is None or _own_names(function) & _names_in(line.value) - {"self"}:
+        raise Withheld("it reads what only the function has: ask for it behind the function")
+    wrapped = f"{editor.tf('tf.py_function', statement)}(lambda: {editor.code(line.value)}, [], [])"
+    editor.replace(line.value, wrapped)
+    editor.unsafe("Call it in each step, by tf.py_function")
+
+
+def _returns_nothing(editor: Editor, call: cst.Call) -> bool:
+    """True if a call returns None: ``print``, a method of a log, or a function of the file that returns no value."""
+    code = editor.code(call.func)
+    if code == "print" or re.search(r"(?:^|[._])log(?:ger|ging)?\.(?:debug|info|warning|error)$", code):
+        return True
+    name = code.rpartition(".")[2]
+    functions = [
+        node
+        for node in matchers.findall(editor.module, matchers.FunctionDef(matchers.Name(name)))
+        if isinstance(node, cst.FunctionDef)
+    ]
+    if len(functions) != 1 or functions[0].asynchronous is not None or functions[0].decorators:
+        return False
+    gives = matchers.Return(value=~matchers.OneOf(matchers.Name("None"))) | matchers.Yield()
+    plain = matchers.Return(value=None)
+    found = matchers.findall(functions[0].body, gives)
+    return all(matchers.matches(node, plain) for node in found)
+
+
+def _own_names(function: cst.FunctionDef) -> set[str]:
+    """Return the names that a function binds: its parameters, and what it assigns."""
+    bound = {
+        node.name.value for node in matchers.findall(function.params, matchers.Param()) if isinstance(node, cst.Param)
+    }
+    for target in matchers.findall(function.body, matchers.AssignTarget() | matchers.AsName() | matchers.For()):
+        part = target.target if isinstance(target, (cst.AssignTarget, cst.For)) else getattr(target, "name", None)
+        bound |= _names_in(part) if isinstance(part, cst.CSTNode) else set()
+    return bound
+
+
+def _names_in(node: cst.CSTNode) -> set[str]:
+    return {part.value for part in matchers.findall(node, matchers.Name()) if isinstance(part, cst.Name)}

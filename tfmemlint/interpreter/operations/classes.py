@@ -74,6 +74,15 @@ def is_all_known(context: Context, cls: Class) -> bool:
     )
 
 
+def has_no_truth_of_its_own(context: Context, cls: Class) -> bool:
+    """True if no base of a class, but for the program's own, says whether an object is true, or how long it is."""
+    return all(
+        isinstance(base, Class) or (isinstance(base, Ref) and base.name in _ALWAYS_TRUE)
+        for base in lineage(context, cls)
+    )
+
+
+_ALWAYS_TRUE = frozenset({"object", "abc.ABC", "typing.Generic", "typing.Protocol", "enum.Enum", "Exception"})
 PLAIN_BASES = frozenset(
     {"object", "type", "abc.ABC", "typing.Generic", "typing.Protocol", "abc.ABCMeta", "dict", "list", "set", "tuple"}
     | {"collections.OrderedDict", "collections.UserDict"}

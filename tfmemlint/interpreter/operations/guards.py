@@ -5,15 +5,17 @@ from __future__ import annotations
 import ast
 import re
 
-from tfmemlint.facts.shapes import TestFacts
+from tfmemlint.facts.alike_answers import METHODS_OF_TEXTS, READS_ENVIRONMENT
+from tfmemlint.facts.shapes import ConditionCall, TestFacts
 from tfmemlint.facts.syntax import dotted
+from tfmemlint.facts.tree_walk import nodes
 from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.operations.contents import content_of
 from tfmemlint.interpreter.state import Guards
-from tfmemlint.interpreter.values import Count, Devices, Dict, Instance, Module
+from tfmemlint.interpreter.values import Count, Devices, Dict, Function, Instance, Module
 
 _ALIKE = frozenset({"bool", "hasattr", "isinstance"})
-_READS_ENVIRONMENT = frozenset({"os.environ.get", "environ.get", "os.getenv", "getenv"})
+_CONVERT = frozenset({"int", "float", "str"})
 
 
 def guards_of(context: Context, test: ast.expr, outcome: bool) -> Guards:
@@ -67,7 +69,7 @@ def _excluded(context: Context, found: Guards) -> Guards:
 def _guard_name(context: Context, facts: TestFacts) -> str:
     if facts.changes or (facts.calls and not _comes_out_alike(context, facts)):
         return f"{facts.text} @{context.next_serial()}"
-    versions = []
+    versions = _variables_set(context, facts)
     text = facts.text
     for name in facts.names:
         value = context.scope.lookup(name)
@@ -134,14 +136,42 @@ def note_same(context: Context, name: str, given: ast.Attribute) -> None:
         own.same_as[name] = chain, of_root.number, times, context.rebindings.get((own.number, name), 0)
 
 
+def _is_asked_alike(context: Context, asked: ConditionCall) -> bool:
+    """True if a function of the program is asked that computes its answer from constants and the environment."""
+    if not isinstance(asked.call.func, ast.Name) or asked.call.keywords:
+        return False
+    called = context.scope.lookup(asked.function)
+    if not isinstance(called, Function) or not context.unit.shapes.answers_alike(called.node):
+        return False
+    return all(isinstance(each, ast.Constant) for each in asked.call.args)
+
+
+def _variables_set(context: Context, facts: TestFacts) -> list[str]:
+    """Return what the program itself has set the variables to that a test asks for, by itself or by a function."""
+    if not facts.calls or context.state is None or not context.state.env:
+        return []
+    asked: set[object] = set()
+    for each in facts.calls:
+        asked |= {part.value for part in each.call.args if isinstance(part, ast.Constant)}
+        called = context.scope.lookup(each.function) if isinstance(each.call.func, ast.Name) else None
+        if isinstance(called, Function) and context.unit.shapes.answers_alike(called.node):
+            # A variable whose name is not among the arguments is named by the function itself.
+            asked |= {part.value for part in nodes(called.node) if isinstance(part, ast.Constant)}
+    return [f"{name}={context.state.env[name]}" for name in sorted(context.state.env) if name in asked]
+
+
 def _comes_out_alike(context: Context, facts: TestFacts) -> bool:
     """True if all calls in a test give the same answer throughout a run, as long as its names stay."""
     for asked in facts.calls:
-        if asked.function in _READS_ENVIRONMENT and isinstance(asked.first, ast.Constant):
-            # Until the program itself sets it.
-            if context.state is not None and asked.first.value in context.state.env:
-                return False
-        elif asked.function == "len" and asked.first is not None:
+        if asked.function in READS_ENVIRONMENT and isinstance(asked.first, ast.Constant):
+            # Until the program itself sets it: see `_variables_set`.
+            continue
+        if asked.function in _CONVERT or asked.function.rpartition(".")[2] in METHODS_OF_TEXTS:
+            # It is as its arguments are, which are asked for as well.
+            continue
+        if _is_asked_alike(context, asked):
+            continue
+        if asked.function == "len" and asked.first is not None:
             if asked.written != "sys.argv" and not isinstance(context.last_values.get(id(asked.call)), Count):
                 return False
         elif asked.function not in _ALIKE and not isinstance(context.last_values.get(id(asked.call)), Devices):

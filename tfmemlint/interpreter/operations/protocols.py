@@ -13,7 +13,15 @@ from dataclasses import replace
 from tfmemlint.facts.syntax import dotted
 from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.frames import Catching
-from tfmemlint.interpreter.operations.classes import ENUMS, MEMBERS, class_member, derives_from, lineage, metaclass_of
+from tfmemlint.interpreter.operations.classes import (
+    ENUMS,
+    MEMBERS,
+    class_member,
+    derives_from,
+    has_no_truth_of_its_own,
+    lineage,
+    metaclass_of,
+)
 from tfmemlint.interpreter.operations.dataclass_fields import NAMED_TUPLES, dataclass_fields
 from tfmemlint.interpreter.operations.dict_objects import is_dict, item_held
 from tfmemlint.interpreter.operations.generators import consume
@@ -38,7 +46,10 @@ def tested(context: Context, value: Value, node: ast.AST) -> Value:
     if not isinstance(value, Instance) or context.state is None:
         return value
     result = call_first_special(context, value, ("__bool__", "__len__"), [], node)
-    return value if result is None else result
+    if result is None:
+        # An object that says nothing about it is true.
+        return Const(True) if has_no_truth_of_its_own(context, value.cls) else value
+    return result
 
 
 def unary(context: Context, op: ast.unaryop, value: Value, node: ast.AST) -> Value | None:

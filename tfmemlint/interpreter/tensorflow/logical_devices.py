@@ -19,7 +19,7 @@ from tfmemlint.interpreter.operations.starting import start_runtime
 from tfmemlint.interpreter.program import Call
 from tfmemlint.interpreter.registry import Invocation, models, outcome_of
 from tfmemlint.interpreter.state import ANY, ConfigEffect, Key, Setting, device_key
-from tfmemlint.interpreter.values import EACH, UNKNOWN, Const, Device, Limit, Value
+from tfmemlint.interpreter.values import EACH, UNKNOWN, Const, Device, Limit, Seq, Value
 from tfmemlint.knowledge.functions import LOGICAL_CONFIGURATION, SET_LOGICAL, VIRTUAL_FIXED
 from tfmemlint.knowledge.signatures import parameters
 
@@ -62,6 +62,19 @@ def _is_set_by(setting: Setting, node: ast.AST) -> bool:
     return any(way.by is not None and way.by.node is node for way in ways)
 
 
+def _may_be_as(present: Setting, wanted: Value) -> bool:
+    """True if limits that are not known are set where there are as many that are not known."""
+    now = present.value
+    if not isinstance(now, Seq) or not isinstance(wanted, Seq) or len(now.items) != len(wanted.items):
+        return now == UNKNOWN and wanted == UNKNOWN
+    pairs = zip(now.items, wanted.items, strict=True)
+    return all(old == new or (_has_unknown_limit(old) and _has_unknown_limit(new)) for old, new in pairs)
+
+
+def _has_unknown_limit(part: Value) -> bool:
+    return part == UNKNOWN or (isinstance(part, Limit) and part.value == UNKNOWN)
+
+
 @outcome_of(*SET_LOGICAL)
 def check_logical(context: Context, call: Invocation) -> ConfigEffect | None:
     device, wanted = call.argument(0, "device") or UNKNOWN, call.argument(1, "logical_devices") or UNKNOWN
@@ -71,6 +84,11 @@ def check_logical(context: Context, call: Invocation) -> ConfigEffect | None:
         present = setting_in_force(context, context.here.limits, device_key(device))
     if device_key(device) == ANY and any(_is_set_by(setting, call.node) for setting in context.here.limits.values()):
         # The same statement once more, for GPUs that are not known: TensorFlow accepts the limits that are in force.
+        return None
+    once_more = present is not None and _is_set_by(present, call.node)
+    once_more = once_more and not any(loop.repeated for loop in context.loops)
+    if present is not None and once_more and _may_be_as(present, wanted):
+        # A function that configures is called again, with limits that are not known, but may well be those in force.
         return None
     return late_effect(context, VIRTUAL_FIXED, present, wanted) or _voided_growth(context, wanted)
 
