@@ -259,3 +259,26 @@ def test_the_folder_of_the_repository_itself_tells_nothing(tmp_path: Path, monke
     monkeypatch.chdir(inside)
     write(inside / "requirements.txt", "tensorflow==2.3.1\n")
     assert _release(write(inside / "train.py", OPTIONS)) == "2.3"
+
+
+def test_what_was_printed_by_another_program_or_of_other_things_tells_nothing(repository: Path) -> None:
+    line = "TensorFlow version: 1.15.0\n"
+    for number, source in enumerate(
+        (
+            "import numpy as np\nprint(np.__version__)\nprint('TensorFlow version:', saved['release'])",
+            "# print(tf.__version__)\nprint(open('log.txt').read())",
+            "!ssh gpu1 python -c 'import tensorflow as tf; print(tf.__version__)'",
+            "%%bash\ndocker run old python -c 'import tensorflow as tf; print(tf.__version__)'",
+        )
+    ):
+        path = _notebook(repository / f"{number}.ipynb", ("import tensorflow as tf\n", ""), (source, line))
+        assert _release(path) == "2.21", source
+
+
+def test_an_output_of_another_major_release_than_the_manifests_counts_where_the_names_are_of_it(
+    repository: Path,
+) -> None:
+    write(repository / "requirements.txt", "tensorflow==2.9\n")
+    printed = ("import tensorflow as tf\nprint(tf.__version__)", "1.15.0\n")
+    assert _release(_notebook(repository / "a.ipynb", printed, ("x = tf.constant(1)", ""))) == "2.9"
+    assert _release(_notebook(repository / "b.ipynb", printed, (OPTIONS, ""))) == "1.15"

@@ -25,16 +25,24 @@ from tfmemlint.sources.config_files.templates import masked
 from tfmemlint.sources.config_files.text_places import Places
 
 _IMAGE = re.compile(r"(?P<name>[^\s:@]+(?::\d+/[^\s:@]+)?)(?::(?P<tag>[^\s@]+))?(?:@\S+)?")
+_FROM_STAGE = re.compile(r"--from=[\"']?(?P<name>[\w.-]+)")
 _SHEBANG = re.compile(r"\s*#!\s*(?P<program>\S+)(?:[ \t]+(?:-S[ \t]+)?(?P<argument>\S+))?")
 
 
 def of_docker(path: str, text: str, *, weak: bool = False) -> Iterator[Stated]:
-    """Yield what the last instruction of a Dockerfile that says something states."""
+    """Yield what the last instruction of a Dockerfile that says something states.
+
+    That is one of the last stage, of the stages that this is built on, or of one that it copies from: what other stages
+    are for is not known.
+    """
     shown = masked(text)
     places = Places(text)
     instructions = Instructions(shown)
     installs = Installs(path)
     last: list[Stated] = []
+    stages: dict[str, list[Stated]] = {}
+    names: tuple[str, ...] = ()
+    count = 0
     for line in instructions:
         match = INSTRUCTION.match(line.text)
         if match is None:
@@ -46,10 +54,16 @@ def of_docker(path: str, text: str, *, weak: bool = False) -> Iterator[Stated]:
             case "FROM":
                 words = [word for word in line.text[at:].split() if not word.startswith("--")]
                 row = places.of_part(line.offsets).span(at, at + 1).row
-                found = _of_image(installs.expanded(words[0]), path, row) if words else None
-                last = [found] if found is not None else last
+                stages.update(dict.fromkeys(names, last))
+                image = installs.expanded(words[0]) if words else ""
+                found = _of_image(image, path, row)
+                last = stages.get(image.lower(), []) if found is None else [found]
+                names = (str(count), *(word.lower() for word in words[2:3] if words[1].lower() == "as"))
+                count += 1
             case "RUN":
                 last = list(_run(installs, line, at, shown, places)) or last
+            case "COPY" if not last and (copied := _FROM_STAGE.search(line.text, at)) is not None:
+                last = stages.get(copied["name"].lower(), [])
     yield from (replace(stated, weak=weak or stated.weak) for stated in last)
 
 

@@ -58,7 +58,9 @@ def read_as(name: str, path: str, data: bytes, read: Reader) -> Iterator[Stated]
         case "Pipfile.lock":
             return tables.of_pipfile_lock(path, text)
     if name in _LOCKS:
-        return tables.of_lock(path, text)
+        from tfmemlint.project.targets.locks import of_lock
+
+        return of_lock(path, text)
     stem = re.sub(r"\.(?:txt|in|ya?ml)$", "", name.removeprefix(_FOLDER))
     if tables.DOCS.search(stem):
         return iter(())

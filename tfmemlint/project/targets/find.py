@@ -72,7 +72,7 @@ class Finder:
             if path not in self._own:
                 self._own[path] = self._said_by(path)
             own = self._own[path]
-            if own is not None:
+            if own is not None and not self._is_of_another_time(path, own):
                 return own
         directory = os.path.dirname(os.path.abspath(path))
         found = self.of_directory(directory)
@@ -83,6 +83,16 @@ class Finder:
             return found
         # A range that has releases of TensorFlow 1 and of 2 leaves open what a README says.
         return _narrowed(found, told or self._prose_of(directory))
+
+    def _is_of_another_time(self, path: str, printed: FoundTarget) -> bool:
+        """Return True if a notebook was last run with another major release than that which the manifests state, and
+        its names are not of that: its outputs are older or newer than its code."""
+        if not any(statement.prose for statement in printed.used):
+            return False
+        found = self.of_directory(os.path.dirname(os.path.abspath(path)))
+        if not _is_of_one_major(found) or _majors(found, printed) == 1:
+            return False
+        return not self._names_prefer(path, printed, found)
 
     def _names_prefer(self, path: str, told: FoundTarget, found: FoundTarget) -> bool:
         """Return True if the names of a file are those of the release that it tells itself, and not the project's."""
@@ -299,6 +309,10 @@ def _releases_of(found: FoundTarget) -> int:
 
 def _is_of_one_major(found: FoundTarget) -> bool:
     return found.first is not None and found.last is not None and found.first.major == found.last.major
+
+
+def _majors(*found: FoundTarget) -> int:
+    return len({target.last.major for target in found if target.last is not None})
 
 
 def _narrowed(found: FoundTarget, told: FoundTarget) -> FoundTarget:

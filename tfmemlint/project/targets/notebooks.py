@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 _MAGIC = re.compile(r"\s*[%!]{1,2}\s*(?P<command>(?:python3?\s+-m\s+|sudo\s+)*pip3?\s.*)")
 _COMMAND_LEFT_OUT = re.compile(r"\s*#[\s#]*[%!]")
 _VERSION = re.compile(r"\s*%tensorflow_version\s+(?P<version>\d)(?:\.\S*)?\s*")
+_OF_SHELL = re.compile(r"\s*(?:[!%]|#)")
+"""A row of a cell that is no Python: another program prints, or nothing does."""
+_OTHER_LANGUAGE = re.compile(r"\s*%%(?!time|capture|timeit|prun)\w")
 _ASKED = re.compile(r"\b(\w+)\.(?:__version__|VERSION\b|version\.VERSION\b)")
 _NAMED = re.compile(
     r"\W*(?:tensorflow|tf)(?:[ _-]?gpu)?(?:[ _-]*version)?\W+v?(?P<version>\d+\.\d+)\.\d[\w.+-]*\W*", re.IGNORECASE
@@ -81,7 +84,8 @@ def printed_by_notebook(path: str, data: bytes) -> Iterator[Stated]:
     """Yield the release of TensorFlow that a notebook printed when it ran, for each cell that did.
 
     A printed line that names TensorFlow says it (``tensorflow 2.3.1``); so does the only version in the output of a
-    cell that asks for no version but TensorFlow's.
+    cell that asks for no version but TensorFlow's. A cell that asks only for versions of other packages, and what a
+    command of the shell prints, say nothing of the notebook's own TensorFlow.
     """
     try:
         cells = json.loads(data)["cells"]
@@ -90,8 +94,9 @@ def printed_by_notebook(path: str, data: bytes) -> Iterator[Stated]:
     for cell in cells if isinstance(cells, list) else ():
         if not isinstance(cell, dict) or cell.get("cell_type") != "code":
             continue
-        asked = set(_ASKED.findall(_text(cell.get("source"))))
-        if not asked:
+        source = _python_in(_text(cell.get("source")))
+        asked = set(_ASKED.findall(source))
+        if not any(_may_be_tensorflow(name, source) for name in asked):
             continue
         lines = [line for output in cell.get("outputs") or () for line in _lines_of(output)]
         found = {match["version"]: line for line in lines if (match := _NAMED.fullmatch(line))}
@@ -104,9 +109,24 @@ def printed_by_notebook(path: str, data: bytes) -> Iterator[Stated]:
             yield Stated(path, row, line.strip(), exactly(version), prose=True)
 
 
+def _python_in(source: str) -> str:
+    """Return the rows of a cell that are Python, without comments and commands; none of a cell in another language."""
+    if _OTHER_LANGUAGE.match(source) is not None:
+        return ""
+    return "\n".join(line for line in source.split("\n") if _OF_SHELL.match(line) is None)
+
+
+def _may_be_tensorflow(name: str, source: str) -> bool:
+    """Return True if a name is TensorFlow's, by its look, or one that a loop or a function gives to several modules."""
+    if name in ("tf", "tensorflow"):
+        return True
+    word = re.escape(name)
+    return re.search(rf"\b(?:for|lambda|tensorflow\s+as)\s+{word}\b|\bdef\s+\w+\(\s*{word}\b", source) is not None
+
+
 def _lines_of(output: Any) -> list[str]:
-    if not isinstance(output, dict):
-        return []
+    if not isinstance(output, dict) or output.get("name") == "stderr":
+        return []  # warnings and logs name other releases, too
     data = output.get("data")
     plain = data.get("text/plain") if isinstance(data, dict) else None
     return [*_text(output.get("text")).splitlines(), *_text(plain).splitlines()]

@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from urllib.parse import unquote
 
 from tfmemlint.model.patterns import late_pattern
+from tfmemlint.project.targets.clauses import claims_nothing, without_what_is_left_out
+from tfmemlint.project.targets.passages import of_other_things
 from tfmemlint.project.targets.stated import Stated
 from tfmemlint.project.targets.versions import ANY, Releases, Unreadable, admitted
 
@@ -30,7 +32,8 @@ _PRODUCT = (
 )
 _MARKUP = r"[\s`*_\]\[()\"':,|：（]{0,6}(?:\((?:https?:)[^)\s]*\)[\s`*_(\[]{0,4})?"
 _BETWEEN = (
-    r"(?:版本号?|-?version|versions|ver\.?|release|v|r|is|of|at least|backend|\(?tested with|\()?(?:为|是)?"
+    r"(?:版本号?|-?version|versions|ver\.?|release|v|r|is|of|at least|backend"
+    r"|\(?tested (?:with|on|under)|\()?(?:为|是)?"
     r"[\s`*_\"':=(\[：（-]{0,4}"
 )
 _ORDER = r"(?P<order>===|==|>=|<=|~=|!=|[<>=^~≥≤])?\s*[\"'`]?"
@@ -79,16 +82,25 @@ _NEW_MAJOR = {"0": "<1.0", "1": ">=1.0,<2.0", "2": ">=2.0,<3.0", "3": ">=3.0"}
 
 
 def of_prose(path: str, text: str) -> Iterator[Stated]:
-    """Yield the releases of TensorFlow that a text names, each with its row."""
-    count = 0
-    for row, line in enumerate(text[:MAX_CHARACTERS].splitlines(), 1):
-        if count >= MAX_STATEMENTS:
-            return
+    """Yield the releases of TensorFlow that a text says its code is for, each with its row.
+
+    A badge decides: what the text says besides is only kept as far as it is one of the badge's releases.
+    """
+    lines = text[:MAX_CHARACTERS].splitlines()
+    found: list[tuple[bool, Stated]] = []
+    others: frozenset[int] | None = None
+    for row, line in enumerate(lines):
+        if len(found) >= MAX_STATEMENTS:
+            break
         if "tf" not in line.lower() and "flow" not in line.lower():
             continue
         for words, releases in _of_line(line):
-            count += 1
-            yield Stated(path, row, words, releases, prose=True)
+            others = of_other_things(lines) if others is None else others
+            if row not in others:
+                found.append((_is_badge(line), Stated(path, row + 1, words, releases, prose=True)))
+    badges = [stated.releases for is_badge, stated in found if is_badge and stated.releases is not None]
+    said: Releases = frozenset().union(*badges)
+    yield from (stated for _, stated in found if not said or (stated.releases or ANY) <= said)
 
 
 def of_header(path: str, text: str) -> Iterator[Stated]:
@@ -185,14 +197,21 @@ def _of_line(line: str) -> Iterator[tuple[str, Releases]]:
             yield line.strip(), found
         return
     shown = unquote(line) if "%" in line else line
-    if "shields.io" in shown or "badge" in shown:
+    is_badge = _is_badge(shown)
+    if is_badge:
         shown = re.sub(r"(?<=[A-Za-z])[-_]+(?=[v<>=~]*\s?\d)", " ", shown.replace("/", " "))
     elif _NOT_THIS_CODE.search(line):
         return
+    else:
+        shown = without_what_is_left_out(shown)
     for match in _STATEMENT.finditer(shown):
         releases = _releases(match, shown)
-        if releases:
+        if releases and (is_badge or not claims_nothing(shown, match.start(), match.end())):
             yield " ".join(match[0].strip(" `*_([\"'").split()), releases
+
+
+def _is_badge(line: str) -> bool:
+    return "shields.io" in line or "badge" in line
 
 
 def _releases(match: re.Match[str], line: str) -> Releases:

@@ -1,4 +1,4 @@
-"""Requirements in ``pyproject.toml``, ``Pipfile``, ``setup.cfg`` and lock files."""
+"""Requirements in ``pyproject.toml``, ``Pipfile``, ``setup.cfg`` and ``Pipfile.lock``."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from tfmemlint.model.patterns import late_pattern
-from tfmemlint.project.targets.stated import PACKAGES, Stated, of_package, of_requirement, package
-from tfmemlint.project.targets.versions import Unreadable, exactly
+from tfmemlint.project.targets.stated import Stated, of_package, of_requirement, package
+from tfmemlint.project.targets.versions import Unreadable
 from tfmemlint.sources.config_files.tables import parse_ini, parse_toml
 
 WEAK = late_pattern(
@@ -152,23 +152,6 @@ def of_setup_cfg(path: str, text: str) -> Iterator[Stated]:
             found = of_requirement(line, path, rows.of(line), weak=weak) if line else None
             if found is not None:
                 yield found
-
-
-_LOCKED = late_pattern(
-    r"""^(?:-\s+)?name\s*[=:]\s*["']?(?P<name>[A-Za-z0-9_.-]+)["']?\s*\r?\n(?:[ \t]*[a-z_]+\s*[:=].*\r?\n){0,3}?
-    [ \t]*version\s*[=:]\s*["']?(?P<version>[0-9][^\s"']*)""",
-    re.MULTILINE | re.VERBOSE,
-)
-
-
-def of_lock(path: str, text: str) -> Iterator[Stated]:
-    """The release in a lock file of Poetry, uv, PDM, conda-lock or pip (``pylock.toml``): all of them write the version
-    of a package right after its name."""
-    for match in _LOCKED.finditer(text):
-        name = package(match["name"])
-        if name is not None and PACKAGES[name] != "nightly":
-            row = text.count("\n", 0, match.start("version")) + 1
-            yield Stated(path, row, f"{match['name']} {match['version']}", exactly(match["version"]))
 
 
 def of_pipfile_lock(path: str, text: str) -> Iterator[Stated]:
