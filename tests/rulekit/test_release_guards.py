@@ -55,7 +55,36 @@ HIDDEN = [
     "import unittest\nfrom flags import IS_TF2\n@unittest.skipIf(IS_TF2, 'old')\nclass A(unittest.TestCase):\n"
     f"    def test_a(self):\n        {OLD}\n",
 ]
+HIDDEN += [
+    f"def f():\n    assert tf.__version__.startswith('1.')\n    return {OLD}\nf()\n",
+    f"def needs_1():\n    assert tf.__version__.startswith('1.')\ndef f():\n    needs_1()\n    return {OLD}\nf()\n",
+    f"from elsewhere import IS_TF1\ndef f():\n    assert IS_TF1\n    return {OLD}\n",
+    "from flags import is_tf2\nclass A:\n    def get(self):\n        if is_tf2():\n            return None\n"
+    f"        return self._old()\n    def _old(self):\n        return {OLD}\n",
+    "from flags import is_tf2\ndef get():\n    if is_tf2():\n        raise NotImplementedError\n    return old()\n"
+    f"def old():\n    return {OLD}\n",
+    "from flags import IS_TF2\ndef only_1(f):\n    def inner(*a):\n        if IS_TF2:\n"
+    "            raise NotImplementedError\n        return f(*a)\n    return inner\n@only_1\n"
+    f"def get():\n    return {OLD}\n",
+    f"import json\nc = json.load(open('c.json'))\nif c['framework'] == 'tf1':\n    {OLD}\n",
+    f"CONFIG = {{'framework': 'tf1'}}\nif CONFIG['framework'].lower() == 'tf1':\n    {OLD}\n",
+    f"import yaml\nc = yaml.safe_load(open('c'))\nif c.get('tf_version', 2) == 1:\n    {OLD}\n",
+    f"import yaml\nc = yaml.safe_load(open('c'))\nif c.backend in ('tf1', 'tensorflow-v1'):\n    {OLD}\n",
+    f"import yaml\nc = yaml.safe_load(open('c'))\nif c.backend == 'tf2':\n    pass\nelse:\n    {OLD}\n",
+    f"import yaml\nc = yaml.safe_load(open('c'))\nif c.backend != 'tf1':\n    pass\nelse:\n    {OLD}\n",
+    "import os, json\nc = json.load(open('c'))\ntf.config.list_logical_devices('GPU')\n"
+    "if c['framework'] == 'torch':\n    os.environ['CUDA_VISIBLE_DEVICES'] = '0'\n",
+    "import os, json\nc = json.load(open('c'))\ntf.config.list_logical_devices('GPU')\n"
+    "if c['framework'] == 'tf1':\n    os.environ['TF_FORCE_GPU_ALLOW_GROWTH'] = 'true'\n",
+]
 REPORTED = [
+    f"import json\nc = json.load(open('c.json'))\nif c['framework'] == 'tf2':\n    {OLD}\n",
+    f"import json\nc = json.load(open('c.json'))\nif c['model'] == 'tf1':\n    {OLD}\n",
+    f"import json\nc = json.load(open('c.json'))\nif c['framework'] != 'torch':\n    {OLD}\n",
+    f"import json\nc = json.load(open('c.json'))\nif c['framework'] == 'tensorflow':\n    {OLD}\n",
+    f"assert tf.__version__.startswith('2.')\n{OLD}\n",
+    "from flags import is_tf2\ndef get():\n    if is_tf2():\n        return None\n    return _old()\n"
+    f"def _old():\n    return {OLD}\n_old()\n",
     f"from flags import IS_TF_1\nif not IS_TF_1:\n    {OLD}\n",
     f"import flags\nif flags.is_tf2():\n    {OLD}\n",
     f"from flags import MAJOR\nif MAJOR >= 2:\n    {OLD}\n",

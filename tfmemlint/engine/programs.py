@@ -15,6 +15,7 @@ from tfmemlint.engine.context import RunContext
 from tfmemlint.engine.entry_setup import entry_setup
 from tfmemlint.engine.results import NOT_PARSED, ProgramResult, WayTo
 from tfmemlint.engine.run_rules import run_rules
+from tfmemlint.engine.unclaimed import reached_in_modules
 from tfmemlint.interpreter import analyze
 from tfmemlint.interpreter.modules import ProgramModules
 from tfmemlint.interpreter.program import Call, EnvWrite, Event, OptionStored, Program, ProtoMade, RuntimeStart
@@ -54,7 +55,7 @@ def analyze_program(entry: Entry, context: RunContext) -> ProgramResult:
     except Exception as error:  # one program must not take the run with it; its files are judged on their own
         return ProgramResult(entry, failed=f"{type(error).__name__}: {error}")
     whole_program_rules = [rule for rule in rules() if rule.whole_program]
-    found = list(run_rules(program, whole_program_rules))
+    found = reached_in_modules(program, list(run_rules(program, whole_program_rules)), whole_program_rules)
 
     def analyze_with(launch: Launch | None) -> Program:
         result = analyze(module, target, as_started(setup_of(entry, module, context), launch))

@@ -73,13 +73,39 @@ def reached_by_release(program: Program, found: list[Finding], rules: Sequence[R
     return [
         finding
         for finding in found
-        if not guards.hides(finding, of_another_release=_is_of_another_release(finding, by_code))
+        if not guards.hides(
+            finding, of_another_release=_is_of_another_release(finding, by_code) or _is_about_gone(finding, program)
+        )
+    ]
+
+
+def reached_in_modules(program: Program, found: list[Finding], rules: Sequence[Rule]) -> list[Finding]:
+    """Return the findings in a program of several modules at places that the release may reach."""
+    if not found:
+        return found
+    from tfmemlint.rulekit.release_guards import ReleaseGuards
+
+    paths = {finding.path for finding in found}
+    trees = {unit.source.path: unit.tree for unit in program.units if unit.source.path in paths}
+    guards = {path: ReleaseGuards(program, path, tree) for path, tree in trees.items()}
+    by_code = {rule.code: rule for rule in rules}
+    return [
+        finding
+        for finding in found
+        if finding.path not in guards
+        or not guards[finding.path].hides(finding, of_another_release=_is_of_another_release(finding, by_code))
     ]
 
 
 def _is_missing(finding: Finding, by_code: dict[str, Rule]) -> bool:
     """Return True if a finding is about a name of another release."""
     return _is_of_another_release(finding, by_code) and str(finding.details.get("name", "")).startswith("tf.")
+
+
+def _is_about_gone(finding: Finding, program: Program) -> bool:
+    """Return True if a finding is about the use of a name that the release lacks: ``tf.ConfigProto(growth=True)``."""
+    name = str(finding.details.get("name", ""))
+    return name.startswith("tf.") and not names.exists(name, program.target)
 
 
 def _has_more_names(program: Program) -> bool:

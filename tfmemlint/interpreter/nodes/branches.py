@@ -11,6 +11,7 @@ from tfmemlint.interpreter.frames import Snapshot
 from tfmemlint.interpreter.observer import Decision, Reason
 from tfmemlint.interpreter.operations.bindings import bind
 from tfmemlint.interpreter.operations.conditions import decide, refine, tell_test
+from tfmemlint.interpreter.operations.exceptions import leave
 from tfmemlint.interpreter.operations.guards import guards_of
 from tfmemlint.interpreter.operations.options import between
 from tfmemlint.interpreter.operations.paths import doubtful, either_of, merge, restore, snapshot
@@ -52,9 +53,14 @@ def visit_if_exp(context: Context, node: ast.IfExp) -> Value:
 
 @visits(ast.Assert)
 def visit_assert(context: Context, node: ast.Assert) -> None:
-    tested(context, context.evaluate(node.test), node.test)
-    if context.state is not None:
-        context.state = refine(context, context.state, node.test, True)
+    value = tested(context, context.evaluate(node.test), node.test)
+    if context.state is None:
+        return
+    outcome = decide(context, node.test, value)
+    if outcome.truth is False and not outcome.assumed:
+        leave(context, certain=False, exceptions=("AssertionError", "Exception"))
+        return
+    context.state = refine(context, context.state, node.test, True)
 
 
 @visits(ast.If)
