@@ -109,3 +109,12 @@ def test_a_safe_fix_leaves_the_branch_for_another_release(project: Path) -> None
     write(project / "train.py", text)
     main(["fix", "-q", "--unsafe-fixes", "--target-version", "2.15", "--allow-dirty", "train.py"])
     assert (project / "train.py").read_text() == text
+
+
+def test_a_setting_for_another_release_is_silent_where_settings_are_files(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(project / "settings.yml", "framework: tf1\n")
+    text = "import os, yaml\ncfg = yaml.safe_load(open('settings.yml'))\nx = tf.constant(1)\n"
+    text += f"if cfg['framework'] == 'tf1':\n    os.environ['TF_FORCE_GPU_ALLOW_GROWTH'] = 'true'\n    {OLD}\n"
+    assert found(project, capsys, text) == set()

@@ -83,7 +83,7 @@ def find_in_source(
             config_files |= program.config_files
         found = reached_by_release(program, list(run_rules(program, rules)), rules)
         found = said_once([*found, *_in_shells(source, rules, target)], rules, program)
-        found += _as_started(source, program, found, context)
+        found += reached_by_release(program, list(_as_started(source, program, found, context)), rules)
         # What these find is not reported: it says which comments are needed.
         found += run_rules(program, others)
     return [*found, *_bad_cells(source, rules)]

@@ -62,10 +62,12 @@ def analyze_program(entry: Entry, context: RunContext) -> ProgramResult:
         result.gpu_memory_mib = context.gpu_memory_mib
         return result
 
-    found += findings_at_launches(module.source.path, found, launches, whole_program_rules, analyze_with)
+    besides = list(findings_at_launches(module.source.path, found, launches, whole_program_rules, analyze_with))
     if entry.kind not in (Kind.TEST, Kind.LIBRARY) and not program.gave_up:
         # Nobody starts the others by themselves; one that was not followed to its end would not be this time, either.
-        found += findings_by_default(program, found, whole_program_rules, lambda: analyze_with(None))
+        before = [*found, *besides]
+        besides += findings_by_default(program, before, whole_program_rules, lambda: analyze_with(None))
+    found += reached_in_modules(program, besides, whole_program_rules)
     events = [event for event in program.events if _matters(event)]
     reached = frozenset((event.path, event.span) for event in events)
     # The functions of a file of tests are called by pytest.

@@ -18,6 +18,12 @@ _MARKER = late_pattern(r"#[ \t]*%%(?![\w%])(?P<title>.*)")
 """The line that begins a cell in Spyder, VS Code, PyCharm and Jupytext's percent format."""
 _COLAB = late_pattern(r'"colab(?:_type)?"[ \t]*:|\bfrom google\.colab\b|\bimport google\.colab\b')
 """Only Colab writes this into the metadata of a notebook and of its cells; and its package is there alone."""
+_IN_COLAB = late_pattern(r"\bgoogle\.colab\b")
+_LOCAL_KERNEL = late_pattern(
+    r'"kernelspec"\s*:\s*\{(?:[^{}]*,)?\s*(?:"display_name"\s*:\s*"[^"\n]*(?:conda|venv|virtualenv|\benv\b)'
+    r'|"name"\s*:\s*"(?!(?:python[23]?|ir|julia[^"]*)")[^"\n]+")'
+)
+"""The kernel of an environment of somebody's own; Colab calls its kernels ``python3``."""
 _START = "import tensorflow as _tensorflow\n_tensorflow.constant(0)\n"
 """Replaces the work between two runs of a cell: it starts the runtime if nothing else has."""
 
@@ -56,10 +62,16 @@ def cells_of(source: Source) -> tuple[Cell, ...]:
 
 
 def is_for_colab(source: Source) -> bool:
-    """Return True for a notebook that was written in Google Colab, or is for it: such a machine has one GPU at most."""
+    """Return True for a notebook that was written in Google Colab, or is for it: such a machine has one GPU at most.
+
+    One that was run last with the kernel of an environment that Colab has not, and does not ask for Colab's package, is
+    for another machine, although it came through Colab.
+    """
     from tfmemlint.sources.notebook import Notebook
 
-    return isinstance(source, Notebook) and _COLAB.search(source.raw) is not None
+    if not isinstance(source, Notebook) or _COLAB.search(source.raw) is None:
+        return False
+    return _IN_COLAB.search(source.raw) is not None or _LOCAL_KERNEL.search(source.raw) is None
 
 
 def percent_cells(text: str) -> tuple[Cell, ...]:
