@@ -86,18 +86,21 @@ def _words(asked: ast.expr) -> list[str]:
     """Return the names and keys by which a setting is looked up; none of an expression that is no look-up."""
     while isinstance(asked, ast.Call) and isinstance(asked.func, ast.Attribute):
         # ``settings.get("framework", "tf2")``, ``settings["framework"].lower()``.
-        if asked.func.attr in ("lower", "strip", "upper", "casefold"):
-            asked = asked.func.value
-        elif asked.func.attr in ("get", "getenv", "pop") and asked.args:
-            key = asked.args[0]
-            return [key.value] if isinstance(key, ast.Constant) and isinstance(key.value, str) else []
+        method, arguments = asked.func, asked.args
+        if method.attr in ("lower", "strip", "upper", "casefold"):
+            asked = method.value
+        elif method.attr in ("get", "getenv", "pop") and arguments:
+            first = arguments[0]
+            return [first.value] if isinstance(first, ast.Constant) and isinstance(first.value, str) else []
         else:
             return []
     match asked:
         case ast.Subscript(slice=ast.Constant(value=str(key))):
             return [key]
-        case ast.Subscript(value=ast.Name(id=name) | ast.Attribute(attr=name)):
-            return [name]
+        case ast.Subscript(value=ast.Name(id=table)):
+            return [table]
+        case ast.Subscript(value=ast.Attribute(attr=table)):
+            return [table]
         case ast.Attribute(attr=name) if not dotted(asked).startswith(("tf.", "tensorflow.")):
             return [name]
         case ast.Name(id=name):
