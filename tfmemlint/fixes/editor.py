@@ -397,6 +397,8 @@ class Editor(PlaceFinder):
         )
         if alone and not isinstance(new, (cst.Tuple, cst.NamedExpr, cst.Yield)):
             return new
+        if isinstance(parent, cst.BooleanOperation) and isinstance(new, cst.Comparison):
+            return new
         if isinstance(parent, (cst.Index, cst.FormattedStringExpression)) and isinstance(new, cst.BinaryOperation):
             return new
         return new.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
