@@ -51,6 +51,7 @@ TRIGGERS: tuple[Group, ...] = (
     ('set_int', False, 'set_int(?:ra|er)_op_'),
     ('set_jit', False, 'set_jit'),
     ('set_start_method(', False, 'set_start_method\\('),
+    ('store_', False, 'store_(?:true|false)'),
     ('target', False, '\\btarget\\s{0,4}='),
     ('tensorflow', False, 'get_distribution\\(\\s*[\\"\']tensorflow|tensorflow/serving|tensorflow_backend|tensorflow_model_server'),
     ('tf.config', False, '\\btf\\.config\\b'),
