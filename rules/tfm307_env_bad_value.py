@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from tfmemlint.interpreter.program import Event
+from tfmemlint.interpreter.state import State
 from tfmemlint.interpreter.values import UNKNOWN, Amount, Const, FileValue, OneOf, Seq
 from tfmemlint.knowledge.functions import SET_LOGICAL
 from tfmemlint.knowledge.variables import (
@@ -24,6 +26,7 @@ from tfmemlint.model.text_defect import TextDefect
 from tfmemlint.rulekit.child_environments import child_writes
 from tfmemlint.rulekit.env_writes import SET_FROM_FILES, growth_calls, is_replaced, place_of, text_of, writes
 from tfmemlint.rulekit.explain import file_severity, file_trace
+from tfmemlint.rulekit.list_texts import ListText, list_texts
 from tfmemlint.rulekit.rule import Rule
 
 if TYPE_CHECKING:
@@ -102,6 +105,16 @@ class EnvBadValue(Rule):
 
     def check(self, program: Program) -> Iterator[Finding]:
         """Yield each value that a known variable does not accept."""
+        reported: set[int] = set()
+        for finding in self._written(program):
+            reported.add(finding.span.row)
+            yield finding
+        if program.configuration is None and not program.started:
+            for text in list_texts(program.tree):
+                if program.source.span(text.value).row not in reported:
+                    yield self._list_text(program, text)
+
+    def _written(self, program: Program) -> Iterator[Finding]:
         for write in (*writes(program), *child_writes(program)):
             if write.path != program.source.path or not _is_judged(program, write):
                 continue
@@ -186,6 +199,20 @@ class EnvBadValue(Rule):
         from tfmemlint.fixes.rewrites import env_variables
 
         env_variables.set_value(editor, finding)
+
+    def _list_text(self, program: Program, text: ListText) -> Finding:
+        place = program.source.span(text.value)
+        event = Event(path=program.source.path, span=place, statement=place, state=State())
+        shown = "[,0,]" if text.joined else "[0]"
+        return self.finding(
+            program,
+            event,
+            f"CUDA identifies GPUs by number: the text of a list, such as '{shown}', hides every GPU",
+            intent=Intent(Purpose.VISIBLE),
+            outcome="TensorFlow finds no GPU, and the program runs on the CPU",
+            advice='Join the items: ",".join(map(str, ...))',
+            details={"kind": "list", "meant": "", "given": place, "items": program.source.span(text.items)},
+        )
 
     def _no_string(self, program: Program, write: EnvWrite) -> Finding:
         kind = _type_of(write.value)

@@ -8,11 +8,12 @@ from tfmemlint.interpreter.state import Phase, Tri
 from tfmemlint.interpreter.values import UNKNOWN, Const
 from tfmemlint.knowledge import environment
 from tfmemlint.knowledge.environment import Moment
-from tfmemlint.knowledge.variables import judge_name, judge_value, run_together
+from tfmemlint.knowledge.variables import VISIBLE, judge_name, judge_value, run_together
 from tfmemlint.plans.entry_run import EntryRun, listed_numbers
 from tfmemlint.plans.model import Prediction, PredictionKind, Variable
 from tfmemlint.rulekit.env_writes import hides_what_is_hidden, is_for_others, is_for_the_next_program, puts_back
 from tfmemlint.rulekit.explain import written
+from tfmemlint.rulekit.list_texts import list_texts
 
 _PHASES = {Moment.LISTING: "listed", Moment.DEVICES: "allocator"}
 _READ = {
@@ -29,6 +30,9 @@ def predict(stated: StatedIntent, write: EnvWrite, run: EntryRun) -> Prediction 
     wrong = _wrong_value(write)
     if wrong is not None:
         return wrong if wrong.exception else _replaced(write, run) or wrong
+    if _is_text_of_list(write, run):
+        words = "without effect: the text of a list names no GPU"
+        return Prediction(PredictionKind.FAILS, "value", words, ("Nothing is raised",))
     missing = _no_such_gpu(write, run)
     if missing is not None:
         return missing
@@ -49,6 +53,15 @@ def predict(stated: StatedIntent, write: EnvWrite, run: EntryRun) -> Prediction 
     words = f"comes too late: {who} has {verb}, which reads it"
     kind, lead = (PredictionKind.FAILS, "") if certain else (PredictionKind.DEPENDS, "depends: on some ways it ")
     return Prediction(kind, "late", lead + words, ("Nothing is raised",), because=row)
+
+
+def _is_text_of_list(write: EnvWrite, run: EntryRun) -> bool:
+    """Return True if CUDA_VISIBLE_DEVICES gets the text of a list that isn't known."""
+    program = run.program
+    if write.name != VISIBLE or isinstance(write.value, Const) or write.path != program.source.path:
+        return False
+    rows = (program.source.span(text.value).row for text in list_texts(program.tree))
+    return any(write.statement.row <= row <= write.statement.end_row for row in rows)
 
 
 def _no_such_gpu(write: EnvWrite, run: EntryRun) -> Prediction | None:

@@ -104,6 +104,12 @@ def set_value(editor: Editor, finding: Finding) -> None:
         _set_one_of(editor, finding)
         return
     meant, given = str(details["meant"]), details["given"]
+    listed = _listed_in(editor, given, details)
+    if listed:
+        assert isinstance(given, Span)
+        editor.replace(editor.expression_at(given), f"{editor.quoted(',')}.join(map(str, {listed}))")
+        editor.unsafe("Join the items")
+        return
     number = bool(details.get("number"))
     if not meant and not number and not details.get("switch"):
         raise Withheld(str(details["why"]))
@@ -118,11 +124,6 @@ def set_value(editor: Editor, finding: Finding) -> None:
         return
     if details["contrary"]:
         raise Withheld("the program sets growth itself, and the variable would override it: which is intended?")
-    if _is_text_of_list(editor, value) and re.fullmatch(r"\d+(?:,\d+)*", meant):
-        assert isinstance(value, cst.Call)
-        editor.replace(value, f"{editor.quoted(',')}.join(map(str, {editor.code(value.args[0].value)}))")
-        editor.unsafe(f"Set it to {meant!r}")
-        return
     variable = str(details.get("variable"))
     written = isinstance(value, (cst.SimpleString, WrittenItem))
     old = None if written else value_beside(editor, variable, details["value"])
@@ -204,14 +205,26 @@ def _operand(editor: Editor, value: cst.BaseExpression) -> str:
     return editor.code(value) if bare or value.lpar else f"({editor.code(value)})"
 
 
-def _is_text_of_list(editor: Editor, node: cst.BaseExpression) -> bool:
-    """True for ``str(numbers)``, whose text has the brackets of the list."""
-    return (
-        isinstance(node, cst.Call)
+def _listed_in(editor: Editor, given: object, details: Mapping[str, object]) -> str:
+    """Return the code of the list whose text a value is, brackets and all: ``str(numbers)``; "" for none."""
+    if not isinstance(given, Span):
+        return ""
+    items = details.get("items")
+    if isinstance(items, Span):
+        return editor.code(editor.expression_at(items))
+    node, text = editor.expression_at(given), str(details.get("value"))
+    if text.startswith("[,") and isinstance(node, cst.Call) and len(node.args) == 1:
+        # ``",".join(str(numbers))``
+        node = node.args[0].value
+    if (
+        text[:1] in ("[", "(")
+        and isinstance(node, cst.Call)
         and editor.code(node.func) == "str"
         and len(node.args) == 1
-        and isinstance(node.args[0].value, (cst.Name, cst.Attribute))
-    )
+    ):
+        listed = node.args[0].value
+        return editor.code(listed) if isinstance(listed, (cst.Name, cst.Attribute, cst.Subscript, cst.Call)) else ""
+    return ""
 
 
 def _make_string(editor: Editor, value: cst.BaseExpression, details: Mapping[str, object]) -> None:
