@@ -32,8 +32,9 @@ class RankIsNotLocalRank(Rule):
     What it does
     ------------
     Finds ``hvd.rank()`` (of Horovod, BytePS or SageMaker's library) and MPI's ``COMM_WORLD.Get_rank()`` as the index of
-    a GPU, in ``visible_device_list`` or in ``CUDA_VISIBLE_DEVICES``. A rank that is reduced first (``rank %
-    len(gpus)``), or that is used under a condition about ranks, is not reported.
+    a GPU, in ``visible_device_list`` or in ``CUDA_VISIBLE_DEVICES``, also where it comes through a field, a property or
+    a function of another module, and where it is 0 without Horovod (``hvd.rank() if hvd else 0``). A rank that is
+    reduced first (``rank % len(gpus)``), or that is used under a condition about ranks, is not reported.
 
     Why it matters
     --------------
@@ -78,6 +79,7 @@ class RankIsNotLocalRank(Rule):
     severity = Severity.WARNING
     triggers = ("(?:logical|physical|visible)_device", "VISIBLE_DEVICES")
     fixable = "sometimes"
+    whole_program = True
 
     def check(self, program: Program) -> Iterator[Finding]:
         """Yield each choice of a GPU by the global rank of the process."""

@@ -29,10 +29,12 @@ from tfmemlint.interpreter.values.leaves import (
     FileContent,
     FileValue,
     Given,
+    Made,
     OneOf,
     Ref,
     Rows,
 )
+from tfmemlint.knowledge.functions import RANKS
 from tfmemlint.knowledge.units import unit_in_name
 
 MOST_OPTIONS = 6
@@ -84,6 +86,9 @@ def join(left: Value | None, right: Value | None) -> Value:
     match left, right:
         case Const(bool()), Const(bool()):
             return TRUTH
+        case (Made(name) as rank, Const(0) | Made()) | (Const(0), Made(name) as rank) if name in RANKS:
+            # ``hvd.rank() if hvd else 0``: without Horovod there is one process.
+            return rank if not isinstance(right, Made) or right is rank or right.name in RANKS else UNKNOWN
     for lost in (left, right):
         if isinstance(lost, Proto):
             # It lives on under a name that may as well mean something else: nobody can say who gets it.
