@@ -226,6 +226,11 @@ class Hoist:
         """Return the definitions and uses of names in a statement."""
         return self._names.read(statement)
 
+    @property
+    def binds(self) -> frozenset[str]:
+        """Return the names that the statements of the module's top level bind."""
+        return self._names.binds
+
     def entry_of(self, node: Statement | None, names: DefUse, row: int) -> HoistEntry:
         """Return a statement with all that it does through the functions of this file that it calls."""
         pending, seen = list(names.called), set()

@@ -41,6 +41,11 @@ class StatementNames:
         return self._readers[block][name] > 0
 
     @cached_property
+    def binds(self) -> frozenset[str]:
+        """Return the names that the statements of the module's top level bind: asked of every call in a star import."""
+        return frozenset().union(*(self._read(line).binds for line in self.tree.statements(self.tree.module)))
+
+    @cached_property
     def all_bodies(self) -> dict[str, DefUse]:
         """Return what functions and methods do when they are called; methods have the name of their class in front."""
         found: dict[str, DefUse] = {}

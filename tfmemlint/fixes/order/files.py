@@ -91,6 +91,11 @@ class CodeFile:
         return locate_relative(self.package, len(node.relative), module) or "" if node.relative else module
 
     @cached_property
+    def classes(self) -> dict[str, cst.ClassDef]:
+        """Return the classes of the top level, of several with one name the first."""
+        return {line.name.value: line for line in reversed(self.tree.module.body) if isinstance(line, cst.ClassDef)}
+
+    @cached_property
     def stars(self) -> list[str]:
         """Return the modules of which the file imports all names."""
         nodes = (node for node in self.tree.ranges if isinstance(node, cst.ImportFrom))
@@ -194,19 +199,15 @@ class Files:
         """Return what a name means that the last star import with it gives."""
         root = dotted.partition(".")[0]
         file = self.get(path)
-        if any(root in file.hoist.read(line).binds for line in file.tree.statements(file.tree.module)):
+        if root in file.hoist.binds:
             return None
         for module in reversed(file.stars):
             where = self.locate(module)
             if where is None:
                 continue
-            if any(root in self.get(where).hoist.read(line).binds for line in self._top(where)):
+            if root in self.get(where).hoist.binds:
                 return self.resolve(where, dotted, depth) or Target(where, dotted)
         return None
-
-    def _top(self, path: str) -> list[Statement]:
-        tree = self.get(path).tree
-        return tree.statements(tree.module)
 
     def foreign_of(self, path: str) -> Callable[[str], ForeignCall | None]:
         """Return what says what a call in a file does in another one."""
@@ -229,9 +230,7 @@ class Files:
 
     def _constructor(self, file: CodeFile, name: str) -> DefUse | None:
         """Return what it does to make an object of a class at the top level of a file; None if that is not known."""
-        cls = next(
-            (line for line in file.tree.module.body if isinstance(line, cst.ClassDef) and line.name.value == name), None
-        )
+        cls = file.classes.get(name)
         if cls is None or cls.bases or cls.keywords or cls.decorators:
             return None
         inside = file.tree.statements_within(cls)
