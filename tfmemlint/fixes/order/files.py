@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import field
 from functools import cached_property
 
@@ -45,6 +46,15 @@ class Target:
 
     path: str
     name: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    """What a call does, as long as of the functions that were ``looked_for`` those ``found`` are being followed."""
+
+    looked_for: frozenset[Target]
+    found: AbstractSet[Target]
+    call: ForeignCall | None
 
 
 class CodeFile:
@@ -138,6 +148,9 @@ class Files:
     output_may_move: bool = False
     _known: dict[str, CodeFile] = field(default_factory=dict)
     _asked: set[Target] = field(default_factory=set)
+    _answers: dict[tuple[str, str], list[_Answer]] = field(default_factory=dict)
+    _looked_for: list[set[Target]] = field(default_factory=lambda: [set()])
+    """What was looked for in ``_asked`` by each of the questions that are being answered, and by none."""
 
     def with_texts(self, texts: Mapping[str, str]) -> Files:
         """Return the same files, some of them with other texts."""
@@ -213,20 +226,36 @@ class Files:
         """Return what says what a call in a file does in another one."""
 
         def foreign(dotted: str) -> ForeignCall | None:
+            answers = self._answers.setdefault((path, dotted), [])
+            for answer in answers:
+                if answer.looked_for & self._asked == answer.found:
+                    self._looked_for[-1].update(answer.looked_for)
+                    return answer.call
+            self._looked_for.append(set())
             try:
-                target = self.resolve(path, dotted) or self._method_of_object(path, dotted) or Target(path, dotted)
-                if target is None or target in self._asked:
-                    return None
-                # Functions that call each other are followed once.
-                self._asked.add(target)
-                try:
-                    return self._foreign(dotted, target)
-                finally:
-                    self._asked.remove(target)
-            except Withheld:
-                return None
+                call = self._answer(path, dotted)
+            finally:
+                looked_for = frozenset(self._looked_for.pop())
+                self._looked_for[-1].update(looked_for)
+            answers.append(_Answer(looked_for, looked_for & self._asked, call))
+            return call
 
         return foreign
+
+    def _answer(self, path: str, dotted: str) -> ForeignCall | None:
+        try:
+            target = self.resolve(path, dotted) or self._method_of_object(path, dotted) or Target(path, dotted)
+            self._looked_for[-1].add(target)
+            if target in self._asked:
+                return None
+            # Functions that call each other are followed once.
+            self._asked.add(target)
+            try:
+                return self._foreign(dotted, target)
+            finally:
+                self._asked.remove(target)
+        except Withheld:
+            return None
 
     def _constructor(self, file: CodeFile, name: str) -> DefUse | None:
         """Return what it does to make an object of a class at the top level of a file; None if that is not known."""
