@@ -16,6 +16,7 @@ from tfmemlint.model.records import dataclass
 
 if TYPE_CHECKING:
     from tfmemlint.engine.context import RunContext
+    from tfmemlint.fixes.concrete_tree import ConcreteTree
     from tfmemlint.fixes.order.planner import Repair, Workspace
     from tfmemlint.model.finding import Finding
     from tfmemlint.project.entries import Entry
@@ -77,6 +78,7 @@ class _ProgramRepairs:
     given: set[str]
     context: RunContext
     _checked: dict[tuple[Entry, tuple[tuple[str, int], ...]], ProgramResult] = field(default_factory=dict)
+    _trees: dict[str, ConcreteTree] = field(default_factory=dict)
 
     def count_programs(self, finding: Finding) -> int:
         """Return how many programs the file of a finding, or of its module, is part of."""
@@ -223,7 +225,7 @@ class _ProgramRepairs:
         start = next((p.entry for p in own if _starts(p, finding, context)), None) or (own[0].entry if own else None)
         search = search_path(start.path, kind=start.kind, listings=context.modules.listings) if start else None
         search = search.certain() if search is not None else None
-        files = Files(self._source, search, context.modules.name_of, line_length_of)
+        files = Files(self._source, search, context.modules.name_of, line_length_of, trees=self._trees)
 
         def check(texts: Mapping[str, str]) -> list[Finding]:
             return self._check({finding.path}, texts)

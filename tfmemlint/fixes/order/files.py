@@ -25,6 +25,9 @@ _MAX_CALLS = 12
 """The number of calls that are followed from function to function; a bound against recursion."""
 
 
+MAX_SHARED_CHARACTERS = 2**20
+"""Characters of the files whose trees are kept for other repairs: each tree takes some 300 times its text."""
+
 _SEEDS = re.compile(r"\b(?:set_seed|set_random_seed|seed)\s*\(")
 _SPEAKING = """
     print input open write info warning error debug exception exit system run Popen seed set_seed set_random_seed
@@ -64,7 +67,7 @@ class CodeFile:
         self.files = files
         self.path = source.path
         self.source = source
-        self.tree: ConcreteTree = tree_of(source.text)
+        self.tree: ConcreteTree = files.tree_of(source)
         self.imports: ImportBindings = imports_of(self.tree)
 
     @cached_property
@@ -139,6 +142,7 @@ class Files:
         name_of: returns the name in reports of the file at a path.
         line_length_of: returns how many characters a line of a file may have; None if nothing says it.
         output_may_move: what is printed, logged or written to files may come in another order.
+        trees: those of the program's files as they are, by their texts, for whoever asks for the same files again.
     """
 
     read: Callable[[str], Source | None]
@@ -146,6 +150,8 @@ class Files:
     name_of: Callable[[str], str] = str
     line_length_of: Callable[[str], int | None] = lambda _: None
     output_may_move: bool = False
+    trees: dict[str, ConcreteTree] = field(default_factory=dict)
+    _changed: AbstractSet[str] = frozenset()
     _known: dict[str, CodeFile] = field(default_factory=dict)
     _asked: set[Target] = field(default_factory=set)
     _answers: dict[tuple[str, str], list[_Answer]] = field(default_factory=dict)
@@ -160,13 +166,30 @@ class Files:
             return source.replace_text(texts[path]) if source is not None and path in texts else source
 
         known = {path: file for path, file in self._known.items() if path not in texts}
-        changed = Files(read, self.search, self.name_of, self.line_length_of, self.output_may_move)
-        changed._known = known
+        changed = Files(read, self.search, self.name_of, self.line_length_of, self.output_may_move, self.trees)
+        changed._known, changed._changed = known, self._changed | texts.keys()
         return changed
 
     def letting_output_move(self) -> Files:
         """Return the same files, for changes after which output comes in another order."""
-        return Files(self.read, self.search, self.name_of, self.line_length_of, output_may_move=True)
+        moving = Files(
+            self.read, self.search, self.name_of, self.line_length_of, output_may_move=True, trees=self.trees
+        )
+        moving._changed = self._changed
+        return moving
+
+    def tree_of(self, source: Source) -> ConcreteTree:
+        """Return the tree of a file.
+
+        Raises:
+            Withheld: there is none.
+        """
+        tree = self.trees.get(source.text)
+        if tree is None:
+            tree = tree_of(source.text)
+            if source.path not in self._changed and sum(map(len, self.trees)) < MAX_SHARED_CHARACTERS:
+                self.trees[source.text] = tree
+        return tree
 
     def get(self, path: str) -> CodeFile:
         """Return a file.
