@@ -175,7 +175,7 @@ class Files:
         moving = Files(
             self.read, self.search, self.name_of, self.line_length_of, output_may_move=True, trees=self.trees
         )
-        moving._changed = self._changed
+        moving.trees, moving._changed = self.trees, self._changed
         return moving
 
     def tree_of(self, source: Source) -> ConcreteTree:
