@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from tfmemlint.facts.syntax import does_nothing
+from tfmemlint.facts.tree_walk import all_nodes
 from tfmemlint.interpreter.program import Call, EnvWrite, NameAsked, ProtoMade
 from tfmemlint.knowledge import names, purposes
 from tfmemlint.knowledge.functions import CONFIGURES_GPUS
@@ -120,7 +121,7 @@ def _first_choices(program: Program) -> frozenset[Span]:
     """Return where operands of ``or`` stand that have another behind them which does something: ``f`` in ``f or g``."""
     return frozenset(
         program.source.span(operand)
-        for node in ast.walk(program.tree)
+        for node in all_nodes(program.tree)
         if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.Or)
         for number, operand in enumerate(node.values[:-1], 1)
         if not all(isinstance(other, ast.Lambda) and does_nothing(other) for other in node.values[number:])

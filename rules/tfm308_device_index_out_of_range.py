@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from tfmemlint.facts.tree_walk import all_nodes
 from tfmemlint.interpreter.program import Call, DeviceAt, EnvWrite, Event
 from tfmemlint.interpreter.state.numbering import (
     container_gpus,
@@ -394,7 +395,7 @@ def _outcome_of(program: Program, item: ast.expr) -> str:
     """Return the effect of a number that no GPU has: of an item of a listing, or of a name."""
     if not isinstance(item, ast.JoinedStr):
         return "Python raises IndexError: list index out of range"
-    for node in ast.walk(program.tree):
+    for node in all_nodes(program.tree):
         if isinstance(node, ast.Call) and item in node.args:
             function = node.func.attr if isinstance(node.func, ast.Attribute) else ""
             if function in {short(name) for name in MEMORY_CALLS}:

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from tfmemlint.facts.tree_walk import all_nodes
 from tfmemlint.interpreter.values import Amount, Const, Limit, Seq
 from tfmemlint.knowledge import units
 from tfmemlint.knowledge.functions import LOGICAL_CONFIGURATION, SET_LOGICAL
@@ -205,7 +206,7 @@ def _devices_of(program: Program, call: Call, given: Arg, limit: Call, amount: A
     if limit.node is None or not _is_all_of_it(program, given, amount):
         return None
     tree = next((unit.tree for unit in program.units if unit.source.path == limit.path), program.tree)
-    for node in ast.walk(tree):
+    for node in all_nodes(tree):
         if isinstance(node, (ast.ListComp, ast.GeneratorExp)) and node.elt is limit.node and len(node.generators) == 1:
             number = _passes(node.generators[0])
         elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
@@ -240,7 +241,7 @@ def _names_of(tree: ast.AST, limit: Call) -> list[str]:
     """Return the names that the list gets in which a limit is made."""
     return [
         target.id
-        for node in ast.walk(tree)
+        for node in all_nodes(tree)
         if isinstance(node, ast.Assign)
         and isinstance(node.value, (ast.ListComp, ast.BinOp))
         and any(part is limit.node for part in ast.walk(node.value))

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from tfmemlint.facts.tree_walk import all_nodes
 from tfmemlint.interpreter.program import SessionMade, Use
 from tfmemlint.knowledge import names
 from tfmemlint.knowledge.functions import DISABLE_EAGER, PROTOS, SESSIONS, SET_SESSION, SET_SESSION_OF_KERAS
@@ -245,7 +246,7 @@ def _is_kept_on_object(program: Program, use: Use) -> bool:
     """Return True if a session is an attribute of an object whose other methods read it: they may use it."""
     if use.path != program.source.path:
         return False
-    for node in ast.walk(program.tree):
+    for node in all_nodes(program.tree):
         if isinstance(node, ast.Assign) and node.lineno <= use.span.row <= (node.end_lineno or node.lineno):
             for place in node.targets:
                 if isinstance(place, ast.Attribute):

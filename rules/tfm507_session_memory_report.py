@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from tfmemlint.facts.tree_walk import all_nodes
 from tfmemlint.knowledge import purposes
 from tfmemlint.model.finding import Finding, Severity
 from tfmemlint.model.intent import Intent, Purpose
@@ -75,7 +76,7 @@ class SessionMemoryReport(Rule):
                 continue
             runs = runs or {
                 id(node.args[0]): node
-                for node in ast.walk(program.tree)
+                for node in all_nodes(program.tree)
                 if isinstance(node, ast.Call)
                 and isinstance(node.func, ast.Attribute)
                 and node.func.attr == "run"

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from tfmemlint.facts.mentions import may_configure
+from tfmemlint.facts.tree_walk import all_nodes
 from tfmemlint.interpreter.program import Use
 from tfmemlint.knowledge.functions import KERAS_BACKEND
 from tfmemlint.knowledge.releases import Target
@@ -100,7 +101,7 @@ def _only_patches(program: Program, use: Use) -> bool:
         return False
     blocks = [
         node.body
-        for node in ast.walk(program.tree)
+        for node in all_nodes(program.tree)
         if isinstance(node, ast.Try) and node.body[0].lineno <= use.span.row <= (node.body[-1].end_lineno or 0)
     ]
     if not blocks:
@@ -108,7 +109,7 @@ def _only_patches(program: Program, use: Use) -> bool:
     block = min(blocks, key=lambda body: (body[-1].end_lineno or 0) - body[0].lineno)
     own = [
         *block,
-        *(node for node in ast.walk(program.tree) if isinstance(node, ast.FunctionDef) and _bound_in([node])),
+        *(node for node in all_nodes(program.tree) if isinstance(node, ast.FunctionDef) and _bound_in([node])),
     ]
     inside = {id(node) for statement in own for node in ast.walk(statement)}
     bound = _bound_in(block)
@@ -116,7 +117,7 @@ def _only_patches(program: Program, use: Use) -> bool:
     if may_configure(text) or "ession" in text:
         return False
     return not any(
-        isinstance(node, ast.Name) and node.id in bound and id(node) not in inside for node in ast.walk(program.tree)
+        isinstance(node, ast.Name) and node.id in bound and id(node) not in inside for node in all_nodes(program.tree)
     )
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from tfmemlint.facts.syntax import dotted
+from tfmemlint.facts.tree_walk import all_nodes
 from tfmemlint.interpreter.program import Call, SessionMade
 from tfmemlint.interpreter.values import Made
 from tfmemlint.model.finding import Finding, Severity, Span
@@ -82,7 +83,7 @@ class KerasSessionReset(Rule):
         if program.target.major < 2 or not all(step in program.source.text for step in _STEPS):
             return
         sessions = {session.serial: session for session in program.of(SessionMade)}
-        for function in ast.walk(program.tree):
+        for function in all_nodes(program.tree):
             if not isinstance(function, ast.FunctionDef):
                 continue
             steps = {name: node for node in ast.walk(function) if (name := _step(node))}
@@ -96,7 +97,7 @@ class KerasSessionReset(Rule):
             given = event.value(0, "session")
             session = sessions.get(given.serial) if isinstance(given, Made) else None
             options = plain_options(session.fields) if session is not None else {}
-            imports = (program.source.span(node) for node in ast.walk(program.tree) if _imports_step(node))
+            imports = (program.source.span(node) for node in all_nodes(program.tree) if _imports_step(node))
             yield self.finding(
                 program,
                 event,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from tfmemlint.facts.reach import definitions
 from tfmemlint.facts.syntax import dotted
+from tfmemlint.facts.tree_walk import all_nodes
 from tfmemlint.model.finding import Finding, Severity, Step
 from tfmemlint.model.intent import Intent, Purpose
 from tfmemlint.rulekit.rule import Rule
@@ -167,11 +168,11 @@ def _calculated(tree: ast.Module, name: str) -> ast.AST | None:
     """Return the calculation that uses the function's result, directly or through a variable or attribute."""
     holders = {
         dotted(target)
-        for node in ast.walk(tree)
+        for node in all_nodes(tree)
         if isinstance(node, ast.Assign) and _calls(node.value, name)
         for target in node.targets
     } - {""}
-    for node in ast.walk(tree):
+    for node in all_nodes(tree):
         match node:
             case ast.BinOp(left=left, right=right):
                 sides = [left, right]

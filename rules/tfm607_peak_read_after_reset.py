@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from tfmemlint.facts.syntax import dotted
-from tfmemlint.facts.tree_walk import scope_nodes
+from tfmemlint.facts.tree_walk import all_nodes, scope_nodes
 from tfmemlint.interpreter.program import ItemLookup
 from tfmemlint.interpreter.values import Const
 from tfmemlint.knowledge.functions import MEMORY_INFO, RESET_STATS
@@ -100,7 +100,7 @@ class PeakReadAfterReset(Rule):
                 peaks[id(item.call.node)] = item.call
         if not resets or not peaks:
             return
-        for scope in ast.walk(program.tree):
+        for scope in all_nodes(program.tree):
             if not isinstance(scope, (ast.Module, ast.FunctionDef, ast.AsyncFunctionDef)):
                 continue
             own = list(scope_nodes(scope))

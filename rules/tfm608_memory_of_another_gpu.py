@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from tfmemlint.facts.tree_walk import all_nodes
 from tfmemlint.interpreter.values import Const
 from tfmemlint.knowledge.device_names import logical_gpu
 from tfmemlint.knowledge.effects import Effect, effect
@@ -176,7 +177,7 @@ def _is_asked_whether_idle(program: Program, reports: dict[Call, int]) -> bool:
     nodes = {id(call.node) for call in reports}
     asked: list[ast.AST] = []
     names: set[str] = set()
-    for node in ast.walk(program.tree):
+    for node in all_nodes(program.tree):
         if isinstance(node, (ast.Assert, ast.Compare)):
             asked.append(node)
         elif isinstance(node, ast.Assign) and any(id(part) in nodes for part in ast.walk(node.value)):
@@ -197,7 +198,7 @@ def _works_elsewhere(program: Program, places: dict[Call, int]) -> bool:
     placed = {id(call.node) for call in places}
     inside = [
         program.source.span(node)
-        for node in ast.walk(program.tree)
+        for node in all_nodes(program.tree)
         if isinstance(node, ast.With) and any(id(item.context_expr) in placed for item in node.items)
     ]
     for call in program.calls():

@@ -7,6 +7,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
+from tfmemlint.facts.tree_walk import all_nodes
+
 _TALK = frozenset(
     {
         "print",
@@ -145,8 +147,9 @@ def leaves_block(body: Sequence[ast.stmt]) -> bool:
 
 def times_bound(tree: ast.AST) -> Counter[str]:
     """Return how often each name is bound in some code, as a variable or as a parameter."""
-    stored = (node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store))
-    return Counter([*stored, *(node.arg for node in ast.walk(tree) if isinstance(node, ast.arg))])
+    found = all_nodes(tree)
+    stored = (node.id for node in found if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store))
+    return Counter([*stored, *(node.arg for node in found if isinstance(node, ast.arg))])
 
 
 def required_parameters(arguments: ast.arguments) -> tuple[list[str], list[str]]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 _NO_NODES = frozenset(
     {
@@ -62,6 +63,12 @@ def nodes(tree: ast.AST) -> list[ast.AST]:
             elif child is not None:
                 add(child)
     return found
+
+
+@lru_cache(maxsize=8)
+def all_nodes(tree: ast.AST) -> Sequence[ast.AST]:
+    """Return the `nodes` of the tree of a module, which dozens of rules go through one after the other."""
+    return tuple(nodes(tree))
 
 
 def scope_nodes(scope: ast.AST) -> Iterator[ast.AST]:

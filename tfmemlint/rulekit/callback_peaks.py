@@ -6,6 +6,7 @@ import ast
 from collections.abc import Collection, Iterator, Mapping
 
 from tfmemlint.facts.syntax import dotted
+from tfmemlint.facts.tree_walk import all_nodes
 from tfmemlint.model.records import dataclass
 from tfmemlint.rulekit.told_devices import TELLING
 
@@ -39,7 +40,7 @@ def peak_callbacks(
     """Return the classes of callbacks that read one of some peaks, by name; not those that reset something else than
     what they hold."""
     found: dict[str, PeakCallback] = {}
-    for node in ast.walk(tree):
+    for node in all_nodes(tree):
         if isinstance(node, ast.ClassDef) and any(dotted(base).endswith("Callback") for base in node.bases):
             callback = _Class(node, functions, reads).callback()
             if callback is not None:

@@ -10,6 +10,7 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from tfmemlint.facts.tree_walk import all_nodes
 from tfmemlint.interpreter.program import EnvWrite
 from tfmemlint.interpreter.state import State
 from tfmemlint.interpreter.values import Amount, Const, Value
@@ -32,7 +33,7 @@ def child_writes(program: Program) -> Iterator[EnvWrite]:
     if program.configuration is not None or not _may_start_processes(program.source.text):
         return
     with_ray = "ray" in program.source.text
-    for scope in ast.walk(program.tree):
+    for scope in all_nodes(program.tree):
         if isinstance(scope, (ast.Module, *_SCOPES)):
             counted = None if _makes_texts(scope) else _counted(scope)
             for key, value, statement in _pairs_of(scope, with_ray):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping, Sequence
 
+from tfmemlint.facts.tree_walk import all_nodes
+
 _READERS = frozenset(
     {
         "absl", "click", "typer", "fire", "hydra", "tyro", "docopt", "getopt", "optparse", "configargparse", "gin",
@@ -25,7 +27,7 @@ def texts_of(trees: Sequence[ast.Module]) -> frozenset[str]:
     return frozenset(
         node.value
         for tree in trees
-        for node in ast.walk(tree)
+        for node in all_nodes(tree)
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
     )
 
@@ -36,7 +38,7 @@ def drops_the_rest(trees: Sequence[ast.Module]) -> bool:
     read = {name for tree in trees for name in _names_read(tree)}
     functions: dict[str, list[ast.FunctionDef]] = {}
     for tree in trees:
-        for node in ast.walk(tree):
+        for node in all_nodes(tree):
             if isinstance(node, ast.FunctionDef):
                 functions.setdefault(node.name, []).append(node)
     return all(_drops_the_rest(tree, read, functions) for tree in trees)
@@ -44,9 +46,9 @@ def drops_the_rest(trees: Sequence[ast.Module]) -> bool:
 
 def _drops_the_rest(tree: ast.Module, read: set[str], functions: _Functions) -> bool:
     modules, words = _imported(tree)
-    called = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
+    called = {id(node.func) for node in all_nodes(tree) if isinstance(node, ast.Call)}
     calls, dropping, argv, passed = 0, 0, 0, 0
-    for node in ast.walk(tree):
+    for node in all_nodes(tree):
         match node:
             case ast.Import(names) if any(alias.name.partition(".")[0] in _READERS for alias in names):
                 return False
@@ -126,7 +128,7 @@ def _passes_words_on(functions: _Functions, function: ast.FunctionDef, depth: in
 
 
 def _loads(tree: ast.AST, name: str) -> Iterator[ast.Name]:
-    for node in ast.walk(tree):
+    for node in all_nodes(tree):
         if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load):
             yield node
 
@@ -135,7 +137,7 @@ def _is_first_alone(tree: ast.Module, name: str) -> bool:
     """True if of a name nothing is used but the first item."""
     first = {
         id(node.value)
-        for node in ast.walk(tree)
+        for node in all_nodes(tree)
         if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant) and node.slice.value == 0
     }
     return all(id(node) in first for node in _loads(tree, name))
@@ -143,7 +145,7 @@ def _is_first_alone(tree: ast.Module, name: str) -> bool:
 
 def _names_read(tree: ast.Module) -> Iterator[str]:
     """Yield the names that a module reads: its own, those of others, and attributes."""
-    for node in ast.walk(tree):
+    for node in all_nodes(tree):
         match node:
             case ast.Name(id=name, ctx=ast.Load()) | ast.Attribute(attr=name) | ast.alias(name=name):
                 yield name
@@ -157,7 +159,7 @@ def _imported(tree: ast.Module) -> tuple[frozenset[str], frozenset[str]]:
     """Return the names of the modules that a module imports, and its names for ``sys.argv``."""
     modules: set[str] = set()
     words: set[str] = set()
-    for node in ast.walk(tree):
+    for node in all_nodes(tree):
         if isinstance(node, (ast.Import, ast.ImportFrom)):
             modules.update((alias.asname or alias.name).partition(".")[0] for alias in node.names)
         if isinstance(node, ast.ImportFrom) and node.module == "sys":

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 
 from tfmemlint.facts.statements import own_nodes
 from tfmemlint.facts.syntax import dotted, times_bound
+from tfmemlint.facts.tree_walk import all_nodes
 from tfmemlint.knowledge.functions import meant_type
 from tfmemlint.model.records import dataclass
 
@@ -40,7 +41,7 @@ class DeviceCountEntry:
 def device_count_entries(tree: ast.Module) -> Iterator[DeviceCountEntry]:
     """Yield the entries of ``device_count={...}`` and ``config.device_count[...] = ...``."""
     tables = _tables(tree)
-    for statement in ast.walk(tree):
+    for statement in all_nodes(tree):
         if not isinstance(statement, ast.stmt):
             continue
         match statement:
@@ -69,7 +70,7 @@ def _tables(tree: ast.Module) -> Mapping[str, ast.Dict]:
     """Return the dictionaries that a name has which is bound once."""
     bound = times_bound(tree)
     found: dict[str, ast.Dict] = {}
-    for node in ast.walk(tree):
+    for node in all_nodes(tree):
         match node:
             case ast.Assign(targets=[ast.Name(id=name)], value=ast.Dict() as table) if bound[name] == 1:
                 found[name] = table

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from tfmemlint.facts.tree_walk import all_nodes
 from tfmemlint.interpreter.program import Call, EnvWrite
 from tfmemlint.knowledge.functions import CONFIGURES_GPUS, SET_GROWTH
 from tfmemlint.knowledge.variables import GROWTH
@@ -45,7 +46,7 @@ def _dropped(program: Program) -> _Dropped:
         source = unit.source
         if "assert" not in source.text and "__debug__" not in source.text:
             continue
-        for node in ast.walk(unit.tree):
+        for node in all_nodes(unit.tree):
             match node:
                 case ast.Assert(test):
                     found.setdefault(source.path, []).append((source.span(node), source.span(test)))

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from tfmemlint.facts.syntax import dotted, last_word
-from tfmemlint.facts.tree_walk import unparsed
+from tfmemlint.facts.tree_walk import all_nodes, unparsed
 from tfmemlint.interpreter.program import CopyDropped
 from tfmemlint.knowledge.functions import CONFIGURES_GPUS
 from tfmemlint.knowledge.variables import GROWTH, VISIBLE
@@ -87,7 +87,7 @@ class _Known:
             if unit.library:
                 continue
             known = len(self._sinks)
-            for node in ast.walk(unit.tree):
+            for node in all_nodes(unit.tree):
                 for child in ast.iter_child_nodes(node):
                     self.parents[child] = node
                 self._note(node)
@@ -232,7 +232,7 @@ def _is_for_nothing(program: Program, event: CopyDropped) -> bool:
     for unit in program.units:
         if unit.source.path != event.path:
             continue
-        for node in ast.walk(unit.tree):
+        for node in all_nodes(unit.tree):
             if not isinstance(node, (ast.Try, ast.With)):
                 continue
             inside = [each for each in node.body if isinstance(each, ast.Expr)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from tfmemlint.facts.tree_walk import all_nodes
 from tfmemlint.interpreter.program import OptionsEmptied
 from tfmemlint.interpreter.values import Value
 from tfmemlint.rulekit.explain import plain_options
@@ -44,7 +45,7 @@ def _is_under_condition(program: Program, emptied: OptionsEmptied) -> bool:
         return True
     around = [
         node
-        for node in ast.walk(program.tree)
+        for node in all_nodes(program.tree)
         if isinstance(node, (ast.If, ast.Try, ast.IfExp)) and program.source.span(node).contains(emptied.span)
     ]
     return not all(isinstance(node, ast.If) and "'__name__'" in ast.dump(node.test) for node in around)
@@ -54,7 +55,7 @@ def _is_given(program: Program, emptied: OptionsEmptied) -> bool:
     """True if the message that is copied is a parameter of the function, or of one in another file."""
     parameters: set[str] = set()
     copied: set[str] = set()
-    for node in ast.walk(program.tree):
+    for node in all_nodes(program.tree):
         if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Call)):
             continue
         span = program.source.span(node)

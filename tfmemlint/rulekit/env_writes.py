@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from tfmemlint.facts.reads import mentions_as_read, reads, rows_of_programs_started, starts_others
 from tfmemlint.facts.syntax import function_around
+from tfmemlint.facts.tree_walk import all_nodes
 from tfmemlint.interpreter.program import Call, End, EnvWrite, RuntimeStart
 from tfmemlint.interpreter.state import Tri
 from tfmemlint.interpreter.values import UNKNOWN, Const
@@ -199,7 +200,7 @@ def _has_own_settings(program: Program) -> bool:
 def _imported(tree: ast.Module) -> frozenset[str]:
     """Return the packages that a file imports anything from."""
     found = set[str]()
-    for node in ast.walk(tree):
+    for node in all_nodes(tree):
         if isinstance(node, ast.Import):
             found.update(alias.name.split(".")[0] for alias in node.names)
         elif isinstance(node, ast.ImportFrom):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from tfmemlint.facts.tree_walk import all_nodes
 from tfmemlint.interpreter.program import RuntimeStart, SessionMade
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ def is_left_by_importers(program: Program, proto: ProtoMade) -> bool | None:
         node.attr if isinstance(node, ast.Attribute) else node.name
         for unit in program.units
         if unit.source.path != path
-        for node in ast.walk(unit.tree)
+        for node in all_nodes(unit.tree)
         if isinstance(node, (ast.Attribute, ast.alias))
     }
     return not known_as.isdisjoint(asked_for) and not any(session.state.entry_unknown for session in sessions)

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from tfmemlint.facts.syntax import dotted, times_bound
+from tfmemlint.facts.tree_walk import all_nodes
 from tfmemlint.knowledge.functions import LIST_LOGICAL, LIST_PHYSICAL
 from tfmemlint.model.records import dataclass
 
@@ -37,7 +38,7 @@ class CountOfAll:
 def counts_of_all(tree: ast.Module) -> Iterator[CountOfAll]:
     """Yield each number of all devices that a module takes for that of the GPUs."""
     listed = _listings(tree)
-    for node in ast.walk(tree):
+    for node in all_nodes(tree):
         match node:
             case ast.Assign(targets=[ast.Name(id=name) | ast.Attribute(attr=name)], value=value):
                 if _OF_GPUS.search(name) and not _OF_OTHERS.search(name):
@@ -103,7 +104,7 @@ def _listings(tree: ast.Module) -> Mapping[str, ast.Call]:
     """Return the names that are listings of all devices, wherever a module binds them."""
     bound = times_bound(tree)
     listed: dict[str, ast.Call] = {}
-    for node in ast.walk(tree):
+    for node in all_nodes(tree):
         match node:
             case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call() as call) if bound[name] == 1:
                 if _lists_all(call):

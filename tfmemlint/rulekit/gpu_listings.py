@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from tfmemlint.facts.syntax import dotted, times_bound
+from tfmemlint.facts.tree_walk import all_nodes
 from tfmemlint.knowledge.functions import LIST_PHYSICAL
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ def listings_in(tree: ast.Module) -> frozenset[str]:
     """Return the names that are listings of GPUs wherever a module binds them."""
     listed: dict[str, int] = {}
     bound = times_bound(tree)
-    for node in ast.walk(tree):
+    for node in all_nodes(tree):
         match node:
             case ast.Assign([ast.Name(name)], ast.Call(func, [ast.Constant("GPU")]) as call) if not call.keywords:
                 listed[name] = listed.get(name, 0) + (dotted(func).rpartition(".")[2] in _LISTS)

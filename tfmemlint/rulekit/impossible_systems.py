@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from tfmemlint.facts.syntax import dotted
+from tfmemlint.facts.tree_walk import all_nodes
 from tfmemlint.interpreter.program import NeverRun
 from tfmemlint.rulekit.turned_guards import configuring_calls, never_run
 
@@ -35,7 +36,7 @@ def impossible_systems(program: Program) -> Iterator[tuple[NeverRun, ast.Constan
     if not any(name in text for name in ("platform", "os.name")):
         return
     names = _names_of(program.tree)
-    for node in ast.walk(program.tree):
+    for node in all_nodes(program.tree):
         if not isinstance(node, ast.If):
             continue
         for constant, asked in _asked(node.test, names):
@@ -48,7 +49,7 @@ def impossible_systems(program: Program) -> Iterator[tuple[NeverRun, ast.Constan
 def _names_of(tree: ast.Module) -> dict[str, str]:
     """Return the names that are bound once, to what one of these gives."""
     found: dict[str, list[str]] = {}
-    for node in ast.walk(tree):
+    for node in all_nodes(tree):
         if isinstance(node, ast.Assign):
             for target in node.targets:
                 if isinstance(target, ast.Name):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from tfmemlint.facts.tree_walk import all_nodes
 from tfmemlint.interpreter.program import SessionMade
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ def _makes(step: Step) -> bool:
 def _receiver_at(program: Program, session: SessionMade) -> str:
     """Return the name of the object in the method that makes a session; "" where that is no method of its own."""
     for unit in program.units:
-        for cls in ast.walk(unit.tree) if unit.source.path == session.path else ():
+        for cls in all_nodes(unit.tree) if unit.source.path == session.path else ():
             for method in cls.body if isinstance(cls, ast.ClassDef) else ():
                 if isinstance(method, ast.FunctionDef) and unit.source.span(method).contains(session.span):
                     return "" if _is_static(method) else _receiver(method)
@@ -69,7 +70,7 @@ def session_of_its_object(program: Program, proto: ProtoMade) -> tuple[SessionMa
     places = [step.span for step in proto.frames if step.path == program.source.path]
     if proto.path == program.source.path:
         places.append(proto.span)
-    for cls in ast.walk(program.tree):
+    for cls in all_nodes(program.tree):
         if not isinstance(cls, ast.ClassDef):
             continue
         methods = [node for node in cls.body if isinstance(node, ast.FunctionDef) and not _is_static(node)]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 
+from tfmemlint.facts.tree_walk import all_nodes
+
 _ASKED_OF_LISTS = frozenset({"len", "isinstance", "bool", "any", "all"})
 _TYPES = frozenset({"GPU", "GPU:", ":GPU", ":GPU:", "XLA_GPU"})
 """Texts in names and types of devices that each GPU has."""
@@ -72,12 +74,12 @@ def _has_several(container: ast.expr, tree: ast.Module) -> bool:
     if isinstance(container, ast.Name):
         stores = [
             node
-            for node in ast.walk(tree)
+            for node in all_nodes(tree)
             if isinstance(node, ast.Name) and node.id == container.id and not isinstance(node.ctx, ast.Load)
         ]
         values = [
             node.value
-            for node in ast.walk(tree)
+            for node in all_nodes(tree)
             if isinstance(node, ast.Assign) and any(target in stores for target in node.targets)
         ]
         return len(stores) == 1 and len(values) == 1 and _has_several(values[0], ast.Module([], []))

@@ -10,7 +10,7 @@ import ast
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
-from tfmemlint.facts.tree_walk import scope_nodes
+from tfmemlint.facts.tree_walk import all_nodes, scope_nodes
 from tfmemlint.model.records import dataclass
 from tfmemlint.rulekit.loop_conditions import holds_often, names_in
 
@@ -131,7 +131,7 @@ def _levels(program: Program, call: Call) -> Iterator[_Level]:
         node = call.node if number == 0 else _caller(program, call, number - 1)
         if unit is None or node is None:
             return
-        parents = {child: above for above in ast.walk(unit.tree) for child in ast.iter_child_nodes(above)}
+        parents = {child: above for above in all_nodes(unit.tree) for child in ast.iter_child_nodes(above)}
         yield _Level(unit, parents, node)
 
 
@@ -147,7 +147,7 @@ def _caller(program: Program, call: Call, number: int) -> ast.Call | None:
     unit = _unit(program, frame.path)
     if unit is None:
         return None
-    calls = (node for node in ast.walk(unit.tree) if isinstance(node, ast.Call))
+    calls = (node for node in all_nodes(unit.tree) if isinstance(node, ast.Call))
     return next((node for node in calls if unit.source.span(node) == frame.span), None)
 
 

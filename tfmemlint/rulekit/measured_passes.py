@@ -13,6 +13,7 @@ from itertools import pairwise, zip_longest
 from typing import TYPE_CHECKING
 
 from tfmemlint.facts.syntax import dotted
+from tfmemlint.facts.tree_walk import all_nodes
 from tfmemlint.model.records import dataclass
 from tfmemlint.rulekit.callback_peaks import (
     PeakCallback,
@@ -66,11 +67,11 @@ def measured_passes(tree: ast.Module, reads: Collection[int]) -> Iterator[Measur
 
     The caller has made sure that nothing in the file resets a peak.
     """
-    functions = {node.name: node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
+    functions = {node.name: node for node in all_nodes(tree) if isinstance(node, ast.FunctionDef)}
     lists = _lists_of(tree)
     callbacks = peak_callbacks(tree, functions, reads)
     told: set[int] = set()
-    for loop in (node for node in ast.walk(tree) if isinstance(node, ast.For)):
+    for loop in (node for node in all_nodes(tree) if isinstance(node, ast.For)):
         if not _compares(loop, lists) or _resets(loop, functions, _MOST_CALLS):
             continue
         names = {node.id for node in ast.walk(loop.target) if isinstance(node, ast.Name)}
@@ -88,7 +89,7 @@ def measured_passes(tree: ast.Module, reads: Collection[int]) -> Iterator[Measur
 def _lists_of(tree: ast.Module) -> dict[str, ast.expr]:
     """Return the lists that names are bound to once, and those that are defaults of options, by ``.name``."""
     found: dict[str, list[ast.expr]] = {}
-    for node in ast.walk(tree):
+    for node in all_nodes(tree):
         match node:
             case ast.Assign([ast.Name(name)], value):
                 found.setdefault(name, []).append(value)
@@ -224,7 +225,7 @@ def _is_told(tree: ast.Module, loop: ast.For, found: _Read) -> bool:
         ):
             if any(_tells(node) and _is_used(node, {kept}) for node in inside if isinstance(node, ast.Expr)):
                 return True
-            others = [node for node in ast.walk(tree) if isinstance(node, ast.stmt) and not _has(node, loop)]
+            others = [node for node in all_nodes(tree) if isinstance(node, ast.stmt) and not _has(node, loop)]
             inner = [node for node in others if not _has(loop, node)]
             return not _asks_for_largest(inner, kept)
         case ast.Expr(ast.Call() as call) if call is found.entry and isinstance(found.home, ast.FunctionDef):
@@ -282,7 +283,7 @@ def name_of_one_pass(tree: ast.Module, source: Source, place: Span) -> str:
     It is that of a key, a variable, an attribute, or a keyword of a call, which gets the value.
     """
     found = ""
-    for node in ast.walk(tree):
+    for node in all_nodes(tree):
         named: list[tuple[str, ast.expr]] = []
         match node:
             case ast.Dict(keys, values):

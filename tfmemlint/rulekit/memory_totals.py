@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from tfmemlint.facts import folding
 from tfmemlint.facts.syntax import last_word
+from tfmemlint.facts.tree_walk import all_nodes
 from tfmemlint.interpreter.values import Amount, Const, Limit
 from tfmemlint.knowledge import units
 from tfmemlint.rulekit.made_up import LEAST_BYTES
@@ -34,7 +35,7 @@ def stated_total(tree: ast.AST) -> tuple[str, float] | None:
 def stated_totals(tree: ast.AST) -> set[tuple[str, float]] | None:
     """Return the names and the sizes in MiB of all such constants; None if one of them is not known."""
     found: set[tuple[str, float]] = set()
-    for node in ast.walk(tree):
+    for node in all_nodes(tree):
         target = node.targets[0] if isinstance(node, ast.Assign) and len(node.targets) == 1 else None
         if isinstance(node, ast.AnnAssign):
             target = node.target

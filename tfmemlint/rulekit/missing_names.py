@@ -7,6 +7,7 @@ import functools
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from tfmemlint.facts.tree_walk import all_nodes
 from tfmemlint.interpreter.program import Store, Use
 from tfmemlint.knowledge import names
 from tfmemlint.knowledge.releases import KNOWN, Target, position
@@ -56,7 +57,7 @@ def is_of_variable(use: Use, program: Program) -> bool:
 @functools.lru_cache(maxsize=4)
 def _modules_of(tree: ast.Module) -> frozenset[str]:
     """Return the names under which a file imports modules."""
-    imports = (node for node in ast.walk(tree) if isinstance(node, ast.Import))
+    imports = (node for node in all_nodes(tree) if isinstance(node, ast.Import))
     return frozenset(alias.asname or alias.name.partition(".")[0] for node in imports for alias in node.names)
 
 
@@ -65,7 +66,7 @@ def fallbacks(program: Program) -> list[Span]:
     names of releases older than all known ones."""
     return [
         program.source.span(handler)
-        for node in ast.walk(program.tree)
+        for node in all_nodes(program.tree)
         if isinstance(node, ast.Try)
         and all(isinstance(statement, _LOOKING_UP) and not _calls(statement) for statement in node.body)
         for handler in node.handlers

@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from tfmemlint.facts.statements import blocks_of, own_nodes
 from tfmemlint.facts.syntax import dotted, leaves_block
-from tfmemlint.facts.tree_walk import unparsed
+from tfmemlint.facts.tree_walk import all_nodes, unparsed
 from tfmemlint.model.records import dataclass
 
 _OF_GPUS = re.compile(r"gpu|device|card|accel", re.IGNORECASE)
@@ -47,7 +47,7 @@ def number_tests(tree: ast.Module) -> Iterator[NumberTest]:
     """Yield the tests of a module that take GPU 0 for none."""
     options = _options(tree)
     fields = _integer_fields(tree)
-    for scope in ast.walk(tree):
+    for scope in all_nodes(tree):
         if isinstance(scope, (ast.Module, ast.FunctionDef, ast.AsyncFunctionDef)):
             numbers = _Numbers(scope, options, fields)
             for body in _blocks(scope):
@@ -300,7 +300,7 @@ def _options(tree: ast.Module) -> dict[str, int | None]:
     """Return the options of a command line that are whole numbers, by the names under which they are read."""
     found: dict[str, int | None] = {}
     others: set[str] = set()
-    for node in ast.walk(tree):
+    for node in all_nodes(tree):
         if not isinstance(node, ast.Call):
             continue
         function = dotted(node.func).rpartition(".")[2] or getattr(node.func, "attr", "")
@@ -331,7 +331,7 @@ def _integer_fields(tree: ast.Module) -> dict[str, int | None]:
     else are left out."""
     found: dict[str, int | None] = {}
     others: set[str] = set()
-    for node in ast.walk(tree):
+    for node in all_nodes(tree):
         if isinstance(node, ast.ClassDef):
             for statement in node.body:
                 if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):

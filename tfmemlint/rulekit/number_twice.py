@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from tfmemlint.facts.syntax import function_around, last_word
+from tfmemlint.facts.tree_walk import all_nodes
 from tfmemlint.interpreter.program import Call, EnvWrite
 from tfmemlint.interpreter.state import Tri
 from tfmemlint.interpreter.values import Const
@@ -46,7 +47,7 @@ def numbers_used_twice(program: Program) -> Iterator[tuple[EnvWrite | Call, ast.
     logical = _logical_listings(program.tree)
     listings = listings_of(program) | logical
     counted = _under_a_count(program.tree)
-    for node in ast.walk(program.tree):
+    for node in all_nodes(program.tree):
         used, number = _use_of_number(node, listings)
         write = numbers.get(number)
         if used is None or write is None or id(node) in counted:
@@ -92,7 +93,7 @@ def _logical_listings(tree: ast.AST) -> frozenset[str]:
     """Return the names that stand for the logical GPUs, and for nothing else."""
     stored: dict[str, int] = {}
     listed: set[str] = set()
-    for node in ast.walk(tree):
+    for node in all_nodes(tree):
         match node:
             case ast.Name(name, ast.Store()) | ast.arg(name):
                 stored[name] = stored.get(name, 0) + 1
@@ -109,7 +110,7 @@ def _is_past(program: Program, call: Call, used: ast.Subscript, logical: frozens
     if not _is_logical(used.value, logical) or any(True for _ in program.calls(*SET_LOGICAL)):
         return False
     source, place = program.source, program.source.span(used)
-    for node in ast.walk(program.tree):
+    for node in all_nodes(program.tree):
         for field in ("body", "orelse", "finalbody"):
             lines = getattr(node, field, None)
             block = lines if isinstance(lines, list) else []
@@ -165,7 +166,7 @@ def _is_bound_once(program: Program, number: str) -> bool:
     kind = ast.Attribute if dot else ast.Name
     stores = [
         node
-        for node in ast.walk(program.tree)
+        for node in all_nodes(program.tree)
         if isinstance(node, kind)
         and isinstance(node.ctx, ast.Store)
         and last == (node.attr if isinstance(node, ast.Attribute) else node.id)
@@ -178,7 +179,7 @@ def _number_of_kept(tree: ast.AST, kept: ast.expr) -> ast.expr | None:
     text = ast.unparse(kept)
     values = [
         node.value
-        for node in ast.walk(tree)
+        for node in all_nodes(tree)
         if isinstance(node, ast.Assign) and any(ast.unparse(target) == text for target in node.targets)
     ]
     found = [value for value in values if not (isinstance(value, ast.Constant) and value.value is None)]
@@ -194,7 +195,7 @@ def _is_asked_elsewhere(tree: ast.AST, used: ast.expr, write: EnvWrite | Call) -
         isinstance(node, ast.Call)
         and last_word(node.func) in NAMING_A_GPU
         and any(last_word(part.func if isinstance(part, ast.Call) else part) == around.name for part in node.args[:1])
-        for node in ast.walk(tree)
+        for node in all_nodes(tree)
     )
 
 
@@ -215,7 +216,7 @@ def _under_a_count(tree: ast.AST) -> set[int]:
     """Return the ids of the nodes under a condition that asks how many GPUs there are: ``if len(gpus) > number``."""
     return {
         id(inner)
-        for node in ast.walk(tree)
+        for node in all_nodes(tree)
         if isinstance(node, (ast.If, ast.IfExp)) and _asks_how_many(node.test)
         for inner in ast.walk(node)
     }

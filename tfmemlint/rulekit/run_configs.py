@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tfmemlint.facts.tree_walk import scope_nodes
+from tfmemlint.facts.tree_walk import all_nodes, scope_nodes
 from tfmemlint.interpreter.values import Made, Value
 from tfmemlint.rulekit.explain import short
 
@@ -74,7 +74,7 @@ def is_kept(program: Program, dropped: RunConfigDropped) -> bool:
     places = [step.span for step in dropped.frames if step.path == program.source.path]
     if dropped.path == program.source.path:
         places.append(dropped.span)
-    for node in ast.walk(program.tree):
+    for node in all_nodes(program.tree):
         if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None:
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
             whole = program.source.span(node.value)
@@ -92,7 +92,7 @@ def name_at(program: Program, dropped: RunConfigDropped, call: Call) -> str:
     places: set[Span] = {step.span for step in dropped.frames if step.path == call.path}
     if dropped.path == call.path:
         places.add(dropped.span)
-    for scope in ast.walk(program.tree):
+    for scope in all_nodes(program.tree):
         if not isinstance(scope, (ast.Module, ast.FunctionDef, ast.AsyncFunctionDef)):
             continue
         if getattr(scope, "name", "") != call.function:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from tfmemlint.facts.tree_walk import scope_nodes
+from tfmemlint.facts.tree_walk import all_nodes, scope_nodes
 from tfmemlint.knowledge.functions import RUN_CONFIGS
 from tfmemlint.rulekit.explain import short
 
@@ -44,7 +44,7 @@ def takers_beside(program: Program, proto: ProtoMade) -> tuple[list[Call], str, 
         return None
     source = unit.source
     place = _place(unit.tree, source, proto)
-    for scope in ast.walk(unit.tree):
+    for scope in all_nodes(unit.tree):
         if not isinstance(scope, (ast.Module, ast.FunctionDef)):
             continue
         nodes = list(scope_nodes(scope))
@@ -72,7 +72,7 @@ def _place(tree: ast.Module, source: Source, proto: ProtoMade) -> Span | None:
     """Return the place of the call that gives a message to its user: that which makes it, or that of the function which
     makes and returns it."""
     around = [
-        node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and source.span(node).contains(proto.span)
+        node for node in all_nodes(tree) if isinstance(node, ast.FunctionDef) and source.span(node).contains(proto.span)
     ]
     nodes = list(scope_nodes(around[-1])) if around else []
     returned = [node.value for node in nodes if isinstance(node, ast.Return) and node.value is not None]

@@ -6,6 +6,7 @@ import ast
 import re
 
 from tfmemlint.facts.syntax import dotted
+from tfmemlint.facts.tree_walk import all_nodes
 from tfmemlint.model.records import dataclass
 
 _DEVICES = re.compile(r"(?i)(?:^|[^a-z])(?:[gc]pus?|devices?|cards?)(?:_?(?:names?|list|ids?))?$")
@@ -31,7 +32,9 @@ class DeviceLoop:
 def loop_that_tells(tree: ast.Module, call: ast.AST) -> DeviceLoop | None:
     """Return the innermost loop around a call, if it goes through devices and tells the one of a pass beside what the
     call gives; None if the call, or anything else that works, takes the device of the pass."""
-    loops = [node for node in ast.walk(tree) if isinstance(node, ast.For) and any(part is call for part in _body(node))]
+    loops = [
+        node for node in all_nodes(tree) if isinstance(node, ast.For) and any(part is call for part in _body(node))
+    ]
     loop = loops[-1] if loops else None
     if loop is None or not isinstance(loop.target, ast.Name) or not _is_over_devices(loop.iter):
         return None

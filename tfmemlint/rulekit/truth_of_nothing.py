@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from tfmemlint.facts.syntax import dotted
+from tfmemlint.facts.tree_walk import all_nodes
 from tfmemlint.interpreter.program import NeverRun
 from tfmemlint.rulekit.turned_guards import CONFIGURING, never_run
 
@@ -28,7 +29,7 @@ def truths_of_nothing(program: Program) -> Iterator[tuple[NeverRun, Span, str]]:
     if program.configuration is not None:
         return
     names = _Names(program.tree)
-    for node in ast.walk(program.tree):
+    for node in all_nodes(program.tree):
         for test, skipped in _skipped(node, names):
             for part in skipped:
                 call = next(names.configuring(part), None)
@@ -76,7 +77,7 @@ class _Names:
         self._functions: dict[str, list[ast.FunctionDef]] = {}
         self._imported: set[str] = set()
         self._bound: set[str] = set()
-        for node in ast.walk(tree):
+        for node in all_nodes(tree):
             match node:
                 case ast.FunctionDef(name=name):
                     self._functions.setdefault(name, []).append(node)

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from tfmemlint.facts.syntax import dotted
-from tfmemlint.facts.tree_walk import unparsed
+from tfmemlint.facts.tree_walk import all_nodes, unparsed
 from tfmemlint.knowledge.variables import GROWTH
 from tfmemlint.model.records import dataclass
 
@@ -50,7 +50,7 @@ class TurnedGrowth:
 def turned_growth(tree: ast.Module) -> Iterator[TurnedGrowth]:
     """Yield each place of a module where growth is set to the contrary of a setting."""
     read = _names_that_were_asked(tree)
-    for statement in ast.walk(tree):
+    for statement in all_nodes(tree):
         if isinstance(statement, ast.If):
             yield from _under_a_test(statement, read)
         elif isinstance(statement, ast.Expr | ast.Assign):
@@ -183,7 +183,7 @@ def _names_that_were_asked(tree: ast.Module) -> frozenset[str]:
     So do options that are true unless they are given: ``add_argument("--no-growth", action="store_false")``.
     """
     found: set[str] = set()
-    for node in ast.walk(tree):
+    for node in all_nodes(tree):
         if isinstance(node, ast.Call) and _is_true_by_default(node):
             words = (each.value for each in node.args if isinstance(each, ast.Constant))
             found.update(word.lstrip("-").replace("-", "_") for word in words if isinstance(word, str))

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from tfmemlint.facts.syntax import dotted, leaves_block
+from tfmemlint.facts.tree_walk import all_nodes
 from tfmemlint.interpreter.program import NeverRun
 from tfmemlint.interpreter.state import State
 from tfmemlint.knowledge.functions import CONFIGURES_GPUS
@@ -30,7 +31,7 @@ def turned_guards(program: Program) -> Iterator[tuple[NeverRun, Span, bool]]:
     listings = listings_of(program)
     if not listings:
         return
-    for node in ast.walk(program.tree):
+    for node in all_nodes(program.tree):
         for test, body, may_turn in _branches(node, listings):
             for call in _configuring(body, listings):
                 yield never_run(program, call, KIND, test), program.source.span(test), may_turn

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from tfmemlint.facts.tree_walk import all_nodes
 from tfmemlint.interpreter.program import Call
 from tfmemlint.knowledge.functions import CONFIGURES_GPUS
 from tfmemlint.model.records import record
@@ -127,7 +128,7 @@ def _is_named(program: Program, key: str) -> bool:
     for unit in program.units:
         if key not in unit.source.text:
             continue
-        for node in ast.walk(unit.tree):
+        for node in all_nodes(unit.tree):
             match node:
                 case ast.Name(id=name) | ast.Attribute(attr=name) | ast.keyword(arg=name) | ast.arg(arg=name):
                     pass
@@ -144,6 +145,6 @@ def _place(program: Program, path: str, asked: str) -> Span | None:
     """Return where a module asks for a name, if it does so once."""
     for unit in program.units:
         if unit.source.path == path:
-            found = [node for node in ast.walk(unit.tree) if isinstance(node, ast.Constant) and node.value == asked]
+            found = [node for node in all_nodes(unit.tree) if isinstance(node, ast.Constant) and node.value == asked]
             return unit.source.span(found[0]) if len(found) == 1 else None
     return None

@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from tfmemlint.facts.syntax import assigned_names, function_around
+from tfmemlint.facts.tree_walk import all_nodes
 
 if TYPE_CHECKING:
     from tfmemlint.interpreter.program import Event, Program
@@ -30,7 +31,7 @@ def is_known_to(program: Program, group: WorkersRun, run: WorkerRun, event: Even
 
 def _hands_over(tree: ast.AST, row: int, name: str) -> bool:
     """Return True if the call in a row gives a name to the processes, among other arguments."""
-    for node in ast.walk(tree):
+    for node in all_nodes(tree):
         if isinstance(node, ast.Call) and node.lineno <= row <= (node.end_lineno or row):
             listed = [each.value for each in node.keywords if each.arg in ("args", "initargs")]
             if any(isinstance(item, ast.Name) and item.id == name for part in listed for item in _items(part)):
