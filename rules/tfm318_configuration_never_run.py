@@ -21,6 +21,8 @@ from tfmemlint.rulekit.impossible_systems import KIND as ANOTHER_SYSTEM
 from tfmemlint.rulekit.impossible_systems import impossible_systems
 from tfmemlint.rulekit.misnamed_hooks import KIND as HOOK
 from tfmemlint.rulekit.misnamed_hooks import hooks_that_configure
+from tfmemlint.rulekit.number_keys import KIND as NUMBER_KEY
+from tfmemlint.rulekit.number_keys import number_keys
 from tfmemlint.rulekit.rule import Rule
 from tfmemlint.rulekit.start_trace import start_trace
 from tfmemlint.rulekit.truth_of_nothing import KIND as TRUTH
@@ -270,6 +272,23 @@ class ConfigurationNeverRun(Rule):
                 details={"kind": SETTING, "place": unread.place, "right": unread.near},
             )
 
+        for found in number_keys(program):
+            yield self.finding(
+                program,
+                found.call,
+                f"{found.text} never finds anything: the keys of {found.key!r} in {found.path} are texts",
+                span=found.look_up,
+                severity=Severity.WARNING,
+                intent=_intent_of(found.call.name),
+                outcome="Nothing is raised; the GPU gets what is the default",
+                advice="Look up the text of the number, by str()",
+                trace=(
+                    Step(found.path, Span(found.row, 1, found.row, 1), "the file has this"),
+                    Step(found.call.path, found.look_up, "a number is looked up"),
+                ),
+                details={"kind": NUMBER_KEY, "place": found.number},
+            )
+
         for copy, key, configured in dropped_copies(program):
             yield self.finding(
                 program,
@@ -338,6 +357,8 @@ class ConfigurationNeverRun(Rule):
             run_lazy_code.name_system(editor, finding)
         elif finding.details["kind"] == HOOK:
             run_lazy_code.name_hook(editor, finding)
+        elif finding.details["kind"] == NUMBER_KEY:
+            run_lazy_code.look_up_text(editor, finding)
         elif finding.details["kind"] == SETTING:
             run_lazy_code.name_setting(editor, finding)
         elif finding.details["kind"] == KIND:

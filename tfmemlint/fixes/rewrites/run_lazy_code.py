@@ -313,6 +313,15 @@ def name_setting(editor: Editor, finding: Finding) -> None:
     editor.unsafe(f"Ask for {right!r}, as the file calls it")
 
 
+def look_up_text(editor: Editor, finding: Finding) -> None:
+    """Look up the text of a number."""
+    place = finding.details["place"]
+    assert isinstance(place, Span)
+    number = editor.expression_at(place)
+    editor.replace(number, f"str({editor.code(number)})")
+    editor.unsafe("Look up the text of the number")
+
+
 def _enter(editor: Editor, statement: cst.CSTNode, call: cst.BaseExpression) -> str:
     """Return a ``with`` statement around all that follows in the block.
 
