@@ -1,4 +1,4 @@
-"""What a piece of code configures of the GPUs, by the names in it: through functions of the same module, too."""
+"""Read off the names in a piece of code which settings of the GPUs it makes: through functions of its module, too."""
 
 from __future__ import annotations
 
