@@ -53,7 +53,7 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
-    """What a call does, as long as of the functions that were ``looked_for`` those ``found`` are being followed."""
+    """The effect of a call, as long as of the functions that were ``looked_for`` those ``found`` are being followed."""
 
     looked_for: frozenset[Target]
     found: AbstractSet[Target]
@@ -156,7 +156,7 @@ class Files:
     _asked: set[Target] = field(default_factory=set)
     _answers: dict[tuple[str, str], list[_Answer]] = field(default_factory=dict)
     _looked_for: list[set[Target]] = field(default_factory=lambda: [set()])
-    """What was looked for in ``_asked`` by each of the questions that are being answered, and by none."""
+    """The targets that were looked for in ``_asked`` by each of the questions that are being answered, and by none."""
 
     def with_texts(self, texts: Mapping[str, str]) -> Files:
         """Return the same files, some of them with other texts."""
