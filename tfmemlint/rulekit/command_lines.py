@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator, Mapping, Sequence
 
 from tfmemlint.facts.tree_walk import all_nodes
+from tfmemlint.rulekit.words_left import idle_uses
 
 _READERS = frozenset(
     {
@@ -144,9 +145,13 @@ def _is_first_alone(tree: ast.Module, name: str) -> bool:
 
 
 def _names_read(tree: ast.Module) -> Iterator[str]:
-    """Yield the names that a module reads: its own, those of others, and attributes."""
+    """Yield the names that a module reads: its own, those of others, and attributes; not where no option is looked
+    for in their value."""
+    idle = idle_uses(tree)
     for node in all_nodes(tree):
         match node:
+            case ast.Name(ctx=ast.Load()) if id(node) in idle:
+                pass
             case ast.Name(id=name, ctx=ast.Load()) | ast.Attribute(attr=name) | ast.alias(name=name):
                 yield name
             case ast.Global(names) | ast.Nonlocal(names):
