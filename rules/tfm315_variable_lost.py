@@ -27,15 +27,20 @@ class VariableLost(Rule):
 
     What it does
     ------------
-    Checks shell scripts, Dockerfiles, workflows and the shell commands in notebooks. Finds variables of TensorFlow and
-    CUDA that are assigned without ``export`` before a program starts; that are exported after the only program has run
-    (in a script that begins with ``#!``; another shell may source any other script); or that are set by ``export`` in a
-    ``RUN`` of a Dockerfile or a step of a workflow that does nothing else, or by ``!export`` in a notebook; or in whose
-    ``export`` there are invisible characters, so that the shell does not know the command.
+    Checks shell scripts, makefiles, Dockerfiles, workflows and the shell commands in notebooks. Finds variables of
+    TensorFlow and CUDA that are assigned without ``export`` before a program starts; that are exported after the only
+    program has run (in a script that begins with ``#!``; another shell may source any other script); or that are set
+    by ``export`` in a ``RUN`` of a Dockerfile or a step of a workflow that does nothing else, or by ``!export`` in a
+    notebook; or in whose ``export`` there are invisible characters, so that the shell does not know the command.
 
     Finds variables that a loop, or another compound command, exports at the end of a pipe: by name, or all lines of a
     file that can be read (``grep -v '^#' settings.env | while read -r line; do export "$line"; done``). bash and sh run
     it in a process of its own; zsh, ksh, and bash after ``shopt -s lastpipe`` do not.
+
+    Finds variables that are set for another command than the one that starts Python: in front of ``cd``, ``source
+    activate`` or the first command of a pipe, in parentheses, in front of ``sudo`` without ``-E``, or of ``ssh``. In a
+    makefile, each line of a recipe is run by a shell of its own, unless ``.ONESHELL`` is a target, and a variable of
+    make is none of the environment until it is exported.
 
     In Python, finds variables in a dictionary that is assigned to ``os.environ``: this gives the name to the
     dictionary, and the environment of the process, in which TensorFlow looks, stays as it is. Finds variables as well
@@ -67,6 +72,10 @@ class VariableLost(Rule):
     CMD ["python", "train.py"]
     ```
 
+    ```sh
+    CUDA_VISIBLE_DEVICES=1 cd src && python train.py
+    ```
+
     Use instead
     -----------
     ```sh
@@ -78,6 +87,10 @@ class VariableLost(Rule):
     FROM tensorflow/tensorflow:latest-gpu
     ENV TF_FORCE_GPU_ALLOW_GROWTH=true
     CMD ["python", "train.py"]
+    ```
+
+    ```sh
+    cd src && CUDA_VISIBLE_DEVICES=1 python train.py
     ```
     """
 
@@ -134,15 +147,14 @@ class VariableLost(Rule):
                 outcome=f"TensorFlow behaves as if {lost.name} were not set; nothing is raised",
                 advice=advice,
                 trace=() if not begun else (*begun, place) if lost.why == "late" else (place, *begun),
-                notes=(f"It is passed on anyway where {lost.name} was exported before the script started.",)
-                if lost.why == "unexported"
-                else (),
+                notes=_notes(lost),
                 fixable=lost.why not in (*_ELSEWHERE, "pipe")
                 or (lost.why in ("shell", "name") and lost.state.context.has is Tri.NO)
                 or (lost.why == "kernel" and lost.value is not None),
                 details={
                     "why": lost.why,
                     "key": lost.key,
+                    "given": lost.given,
                     "begun": lost.begun,
                     "copy": lost.program if lost.why == "copy" else "",
                     "value": lost.value,
@@ -225,10 +237,40 @@ def _words(lost: EnvLost, name: str) -> tuple[str, str]:
             return f"{_short(lost.program)} does not get {name}: a process of its own exports that, behind a pipe", (
                 "Give the loop its input by a redirection, not by a pipe: while ...; do ...; done < file"
             )
+        case "line":
+            return f"{name} is set for this line alone: {_short(lost.program)} does not get it", (
+                f"Write {written} in front of the command that starts the program"
+            )
+        case "front":
+            return f"{name} is set for another command alone: {_short(lost.program)} does not get it", (
+                f"Write {written} in front of the command that starts the program"
+            )
+        case "apart":
+            return f"{name} is exported in a process of its own: {_short(lost.program)} does not get it", (
+                "Export it in the script itself, without parentheses, a pipe or &"
+            )
+        case "sudo":
+            return f"sudo does not pass {name} on: {_short(lost.program)} does not get it", (
+                f"Write sudo {written}, or sudo --preserve-env={name}"
+            )
+        case "ssh":
+            return f"{name} is set for ssh alone, which does not pass it to the other machine", (
+                f"Write {written} in front of the command that starts the program"
+            )
         case "layer":
             return f"{name} is set for this RUN alone: no container gets it", f"Write ENV {written}"
         case _:
             return f"{name} is set for this step alone: {lost.program} does not get it", "Set it under env:"
+
+
+def _notes(lost: EnvLost) -> tuple[str, ...]:
+    match lost.why:
+        case "unexported":
+            return (f"It is passed on anyway where {lost.name} was exported before the script started.",)
+        case "sudo":
+            return ("It is passed on where the settings of sudo keep it (env_keep, or !env_reset).",)
+        case _:
+            return ()
 
 
 def _short(program: str) -> str:

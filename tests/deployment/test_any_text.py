@@ -15,7 +15,7 @@ from tfmemlint.model.finding import Span
 from tfmemlint.sources import Source
 from tfmemlint.sources.documents import blocks
 
-LANGUAGES = (blocks.DOCKERFILE, blocks.SHELL, blocks.ENV, blocks.YAML)
+LANGUAGES = (blocks.DOCKERFILE, blocks.SHELL, blocks.ENV, blocks.YAML, blocks.MAKEFILE)
 
 PIECES = st.sampled_from(
     [
@@ -30,6 +30,8 @@ PIECES = st.sampled_from(
         "docker run -e ", "--gpus 1 ", "env ", "srun --export=ALL,", "set -a\n", "\ue000", "\U0001f600",
         "apiVersion: v1\nkind: Pod\n", "containers:\n", "- env:\n", "  - {name: A, value: '1'}\n",
         "dependencies: []\n", "variables:\n", "# escape=`\n", "# syntax=x\n", "ONBUILD ",
+        "a: b\n\t", "\t", "$(X)", "$$X", "ifdef X\n", "else\n", "endif\n", "define X\n", "endef\n", ".ONESHELL:\n",
+        "a: export X=1\n", "X ?= 1\n", "X := $(Y)\n", "export\n", "include x\n", "sudo ", "ssh a ", "cd a && ",
         "#SBATCH --export=ALL,X=1\n", "train:\n", "  script:\n", "  extends: a\n", "  variables:\n    A: 1\n",
     ]
 )  # fmt: skip

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.processor_time import assert_linear
 from tfmemlint.deployment.shell.script import read_shell
 
 BASH = shutil.which("bash")
@@ -97,6 +98,12 @@ SCRIPTS = {
     "unset by another name": "export TF_A=1\nx=TF_A\nunset $x\npython a.py\n",
     "declared as a number": "declare -ix TF_A=1+1\ndeclare -ux TF_B=b\npython a.py\n",
     "in front of a function": "f() { python a.py; }\nexport TF_A=0\nTF_A=1 f\n",
+    "in front of a directory": "TF_A=1 cd . && python a.py\nTF_B=2 pushd . > /dev/null; python b.py\n",
+    "in front of a pipe": "TF_A=1 cat /dev/null | python a.py\nprintf x | TF_B=2 python b.py\n",
+    "in front of built-ins": "TF_A=1 export TF_B=2\nTF_C=3 : && python a.py\nTF_D=4 . /dev/null\npython b.py\n",
+    "in front of what runs it": "TF_A=1 nohup python a.py\n(TF_B=2 exec python b.py)\nTF_C=3 command python c.py\n",
+    "in a substitution": "x=$(export TF_A=1)\nx=`export TF_B=2`\npython a.py\n",
+    "in parentheses": "(export TF_A=1)\n(export TF_B=2; :) && python a.py\n",
     "old sums": "x=$[1<<2]\nexport TF_B=2\npython a.py\n",
 }
 
@@ -168,3 +175,91 @@ def test_a_comma_ends_a_value_that_slurm_is_given() -> None:
         "TF_A": "1",
         "CUDA_VISIBLE_DEVICES": None,
     }
+
+
+LOST = {
+    "front of a directory": ("TF_A=1 cd . && python a.py\n", ["front"]),
+    "front of a directory, below": ("TF_A=1 TF_B=2 cd .\npython a.py\n", ["front", "front"]),
+    "front of a directory in a function": ('f() {\n  TF_A=1 cd "$PWD" && python a.py\n}\nf\n', ["front"]),
+    "front of a directory in a loop": ("for i in 1 2; do TF_A=$i cd . && python a.py; done\n", ["front"]),
+    "front of a pipe": ("TF_A=1 cat /dev/null | python a.py\n", ["front"]),
+    "front of a built-in of bash": ("#!/bin/bash\nTF_A=1 export TF_B=1; TF_B= python a.py\n", ["front"]),
+    "env in front of a directory": ("env TF_A=1 cd . ; python a.py\n", ["front"]),
+    "parentheses": ("(export TF_A=1); python a.py\n", ["apart"]),
+    "parentheses with more": ("(cd . && export TF_A=1)\npython a.py\n", ["apart"]),
+    "background": ("export TF_A=1 &\nwait\npython a.py\n", ["apart"]),
+    "a pipe": ("export TF_A=1 | cat\npython a.py\n", ["apart"]),
+    "an assignment": ("TF_A=1 && python a.py\n", ["unexported"]),
+}
+NOT_LOST = {
+    "time": "TF_A=1 time python a.py\n",
+    "exec": "TF_A=1 exec python a.py\n",
+    "nohup": "TF_A=1 nohup python a.py &\n",
+    "given again": "TF_A=1 cd . && TF_A=1 python a.py\n",
+    "exported": "export TF_A=0\nTF_A=1 cd . && python a.py\n",
+    "read": 'TF_A=1 cd . && python a.py "$TF_A"\n',
+    "what may use it": "TF_A=1 ./run && python a.py\n",
+    "a file that is read": "TF_A=1 source env.sh\npython a.py\n",
+    "of a shell that keeps it": "#!/bin/sh\nTF_A=1 . bin/activate\npython a.py\n",
+    "another branch": "if x; then TF_A=1 cd a; else python a.py; fi\n",
+    "parentheses with a program": "(export TF_A=1; python a.py); python b.py\n",
+    "parentheses with another": "(export TF_A=1; ./serve); python b.py\n",
+    "sudo that keeps all": "TF_A=1 sudo -E python a.py\n",
+    "sudo that keeps it": "export TF_A=1\nsudo --preserve-env=TF_A python a.py\n",
+    "sudo with it": "sudo TF_A=1 python a.py\n",
+    "sudo beside another": "export TF_A=1\npython a.py\nsudo python b.py\n",
+    "ssh with it": "ssh host TF_A=1 python a.py\n",
+    "ssh for another": "TF_A=1 ssh host ls\n",
+}
+
+
+@pytest.mark.parametrize(("script", "whys"), LOST.values(), ids=LOST)
+def test_what_no_program_gets(script: str, whys: list[str], tmp_path: Path) -> None:
+    lost = read_shell(script).lost
+    assert [each.why for each in lost] == whys
+    if BASH is not None:
+        (tmp_path / "python").write_text(PROGRAM, encoding="utf-8")
+        (tmp_path / "python").chmod(0o755)
+        told = tmp_path / "told"
+        known = {name: value for name, value in os.environ.items() if name not in NAMES}
+        environment = {**known, "PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}", "TOLD": str(told)}
+        subprocess.run([BASH, "-c", script], env=environment, cwd=tmp_path, capture_output=True, timeout=60)
+        runs = [json.loads(line)[1] for line in told.read_text(encoding="utf-8").splitlines()]
+        assert runs and all(each.setting.name not in seen for each in lost for seen in runs)
+
+
+@pytest.mark.parametrize("script", NOT_LOST.values(), ids=NOT_LOST)
+def test_what_a_program_may_get(script: str) -> None:
+    assert read_shell(script).lost == []
+
+
+@pytest.mark.parametrize(
+    ("script", "why"),
+    [
+        ("TF_A=1 sudo -u x python a.py\n", "sudo"),
+        ("export TF_A=1\nsudo python a.py\n", "sudo"),
+        ("TF_A=1 ssh -p 22 host 'cd x; python a.py'\n", "ssh"),
+    ],
+)
+def test_what_is_not_passed_on(script: str, why: str) -> None:
+    (lost,) = read_shell(script).lost
+    assert lost.why == why
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "(export X=1); python a.py\n",
+        "(export X=1)\n",
+        "X=1 cd a && python a.py\n",
+        "X=1 cd a\n",
+        "export X=1\nsudo python a.py\n",
+        "X=1 sudo ",
+        "X=1 ssh a python b.py\n",
+        "(export X=1; ",
+        "export X=1 | cat\n",
+    ],
+)
+def test_the_cost_grows_with_the_length(piece: str) -> None:
+    text = piece * (12_000 // len(piece)) + "\npython z.py\n"
+    assert_linear(lambda: read_shell(text), lambda: read_shell(text + text))

@@ -14,6 +14,7 @@ from tfmemlint.cli.main import main
 EXPECTED = [
     (".env", 2, 1, "TFM307"),
     (".github/workflows/train.yml", 4, 3, "TFM307"),
+    ("Makefile", 2, 8, "TFM307"),
     ("README.md", 7, 1, "TFM202"),
     ("README.md", 13, 1, "TFM307"),
     ("deploy/job.yaml", 12, 21, "TFM207"),
@@ -55,7 +56,7 @@ def test_texts_are_read_where_they_are_asked_for(capsys: pytest.CaptureFixture[s
     assert found(capsys, "--ignore-kinds", "text", "notes.txt") == []
 
 
-@pytest.mark.parametrize("kind", ["python", "notebook", "markdown", "rst", "docker", "env", "shell", "yaml"])
+@pytest.mark.parametrize("kind", ["python", "notebook", "markdown", "rst", "docker", "env", "shell", "yaml", "make"])
 def test_each_kind_can_be_left_out(kind: str, capsys: pytest.CaptureFixture[str]) -> None:
     endings = {
         "python": (".py",),
@@ -66,6 +67,7 @@ def test_each_kind_can_be_left_out(kind: str, capsys: pytest.CaptureFixture[str]
         "env": (".env",),
         "shell": (".sh", ".sbatch"),
         "yaml": (".yml", ".yaml"),
+        "make": ("Makefile",),
     }[kind]
     assert found(capsys, "--ignore-kinds", kind, ".") == [one for one in without(kind) if not one[0].endswith(endings)]
     alone = [one for one in without("docker", "yaml") if (one[0], one[1]) != ("train.py", 4)]

@@ -28,6 +28,7 @@ READERS: Mapping[str, str] = {
     blocks.SHELL: "tfmemlint.deployment.shell.script:read_shell",
     blocks.CONSOLE: "tfmemlint.deployment.shell.script:read_shell",
     blocks.ENV: "tfmemlint.deployment.dotenv:read_dotenv",
+    blocks.MAKEFILE: "tfmemlint.deployment.makefile:read_makefile",
     blocks.YAML: "tfmemlint.deployment.yaml.reader:read_yaml",
 }
 """The languages of configuration files, each with ``module:function`` of its reader: a function that takes a text and

@@ -42,7 +42,7 @@ from tfmemlint.project.roots import project_root
 from tfmemlint.sources import Unreadable, read_bytes
 from tfmemlint.sources.config_files.shell.lexer import Word
 from tfmemlint.sources.config_files.text_places import Places
-from tfmemlint.sources.kinds import DOCKER, PYTHON, SETTINGS, SHELL, YAML, kind_of
+from tfmemlint.sources.kinds import DOCKER, MAKE, PYTHON, SETTINGS, SHELL, YAML, kind_of
 
 MAX_LAUNCHES_PER_PROGRAM = 4
 """Launches of one program that are judged; further ones are ignored."""
@@ -120,7 +120,7 @@ def launches_of(paths: Iterable[str]) -> dict[str, tuple[Launch, ...]]:
         return {}
     found: dict[str, list[Launch]] = {}
     for path, text in texts.items():
-        if kind_of(os.path.basename(path)) == SHELL and not is_about_gpus(text.encode()):
+        if kind_of(os.path.basename(path)) in (SHELL, MAKE) and not is_about_gpus(text.encode()):
             # It passes nothing about GPUs to the programs that it starts.
             continue
         for launch in _Files(texts).of_file(path, text):

@@ -9,7 +9,7 @@ from tfmemlint.deployment import read
 from tfmemlint.fixes.edits import apply
 from tfmemlint.fixes.withheld import Withheld
 from tfmemlint.knowledge.releases import Target
-from tfmemlint.model.configuration import LIST, MAPPING, VariableSetting
+from tfmemlint.model.configuration import LIST, MAPPING, ConfigurationRead, VariableSetting
 from tfmemlint.model.finding import Applicability, Edit, Finding, Span
 from tfmemlint.model.records import dataclass
 
@@ -47,6 +47,8 @@ class TextEditor:
         self._wanted: list[tuple[str, str | None]] = []
         found = read(language, text)
         self._settings = found.settings if found is not None else []
+        self.found = found
+        self.finds_less = ""
 
     def safe(self, message: str) -> None:
         """Mark the rewrite as safe. ``message`` says what it does, as a sentence without a full stop."""
@@ -114,7 +116,7 @@ class TextEditor:
                     raise Withheld("the option can't be split")
                 more = "".join(f" {option[1]}{option[2]}{name}={value}" for name, value in others)
                 self._edits.append(Edit(given, first + more))
-            case "list" | "file":
+            case "list" | "file" | "make":
                 begun = r"[ \t]*-[ \t]+" if setting.how == LIST else r"[ \t]*(?:export[ \t]+)?"
                 if re.fullmatch(begun, before) is None:
                     raise Withheld("the entry shares its line with others")
@@ -132,6 +134,10 @@ class TextEditor:
     def insert(self, row: int, column: int, text: str) -> None:
         """Insert ``text`` in front of a character; ``row`` and ``column`` count from 1."""
         self._edits.append(Edit(Span(row, column, row, column), text))
+
+    def delete(self, span: Span) -> None:
+        """Delete what is at ``span``."""
+        self._edits.append(Edit(span, ""))
 
     def row(self, number: int) -> str:
         """Return one row of the file."""
@@ -163,7 +169,14 @@ class TextEditor:
         for name, value in self._wanted:
             if not any(name in ("", known) and value in (None, other) for known, other in said):
                 raise Withheld("the file would not say that")
+        if self.finds_less and _lost(found, self.finds_less) >= _lost(self.found, self.finds_less):
+            raise Withheld("the program would not get it")
         return text
+
+
+def _lost(found: ConfigurationRead | None, name: str) -> int:
+    """Return the number of times that a variable of this name is lost."""
+    return sum(lost.setting.name == name for lost in found.lost) if found is not None else 0
 
 
 def quoted(setting: VariableSetting, text: str) -> str:
@@ -208,5 +221,9 @@ def pass_to_program(editor: object, finding: Finding) -> None:
                 raise Withheld("more than this line would have to move")
             editor.move_row(row, begun.row)
             editor.unsafe(f"Move it above line {begun.row}")
+        case "front" | "line" | "apart" | "sudo" | "ssh":
+            from tfmemlint.fixes.pass_variables import pass_on
+
+            pass_on(editor, finding)
         case _:
             raise Withheld("there are several ways to set it for other steps")

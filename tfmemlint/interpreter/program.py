@@ -161,8 +161,7 @@ class EnvLost(Event):
     that takes the place of ``os.environ``.
 
     Attributes:
-        why: ``replaced`` (``os.environ``), ``copy`` (of it), ``unexported``, ``late``, ``layer``, ``step`` or
-            ``command`` (`tfmemlint.model.configuration.Lost`).
+        why: ``replaced`` (``os.environ``), ``copy`` (of it), or one of `tfmemlint.model.configuration.Lost`.
         begun: the command that starts the program. program: that command, or where it is, in words.
         text, key, given: as in `EnvWrite`. value: the string, where it is known.
     """

@@ -9,11 +9,12 @@ from typing import Any
 from tfmemlint.model.finding import Span
 from tfmemlint.model.records import dataclass
 
-ENV, EXPORT, ASSIGNMENT, PREFIX, OPTION, MAPPING, LIST, FILE = (
-    "ENV", "export", "assignment", "prefix", "option", "mapping", "list", "file",
+ENV, EXPORT, ASSIGNMENT, PREFIX, OPTION, MAPPING, LIST, FILE, MAKE = (
+    "ENV", "export", "assignment", "prefix", "option", "mapping", "list", "file", "make",
 )  # fmt: skip
 """The ways to set a variable: an ``ENV`` of a Dockerfile, ``export`` and a plain assignment of a shell, in front of a
-command, by an option of a command (``docker run -e``), in a mapping or a list of YAML, in an environment file."""
+command, by an option of a command (``docker run -e``), in a mapping or a list of YAML, in an environment file,
+in a makefile."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,8 +126,9 @@ class Lost:
 
     Attributes:
         why: ``unexported`` (a plain assignment), ``late`` (the program has run), ``layer`` (``RUN`` of a Dockerfile),
-            ``step`` (of a workflow), ``command`` (the shell does not know the ``export``) or ``pipe`` (a loop behind a
-            pipe exports it).
+            ``step`` (of a workflow), ``command`` (the shell does not know the ``export``), ``pipe`` (a loop behind a
+            pipe exports it), ``line`` (of a recipe of make), ``front`` (it is in front of another command), ``apart``
+            (a process of its own exports it), ``sudo`` or ``ssh`` (these do not pass it on).
         begun: the command that starts the program.
         program: that command in words.
     """

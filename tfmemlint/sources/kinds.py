@@ -6,13 +6,13 @@ from collections.abc import Iterable
 
 PYTHON, NOTEBOOK, DOCSTRING = "python", "notebook", "docstring"
 MARKDOWN, RST, TEXT = "markdown", "rst", "text"
-DOCKER, SHELL, ENV, YAML = "docker", "shell", "env", "yaml"
+DOCKER, SHELL, ENV, YAML, MAKE = "docker", "shell", "env", "yaml", "make"
 
-ALL = (PYTHON, NOTEBOOK, MARKDOWN, RST, DOCSTRING, TEXT, DOCKER, SHELL, ENV, YAML)
+ALL = (PYTHON, NOTEBOOK, MARKDOWN, RST, DOCSTRING, TEXT, DOCKER, SHELL, ENV, YAML, MAKE)
 """Every kind, in the order of the documentation. `DOCSTRING` is not a file: the examples within Python files."""
 DEFAULT = frozenset(ALL) - {TEXT}
 """The kinds to look for by default. Plain texts are mostly data: they are read only if they are named."""
-SETTINGS = frozenset({DOCKER, SHELL, ENV, YAML})
+SETTINGS = frozenset({DOCKER, SHELL, ENV, YAML, MAKE})
 """Kinds of configuration files: they set variables, or start programs."""
 PROGRAMS = frozenset({PYTHON, NOTEBOOK})
 """Kinds that are programs: a person or a configuration file can run them."""
@@ -29,8 +29,18 @@ _ENDINGS = {
     ".sh": SHELL, ".bash": SHELL, ".zsh": SHELL, ".ksh": SHELL, ".sbatch": SHELL, ".slurm": SHELL, ".pbs": SHELL,
     ".env": ENV,
     ".yml": YAML, ".yaml": YAML,
+    ".mk": MAKE,
 }  # fmt: skip
-_NAMES = {"Dockerfile": DOCKER, "dockerfile": DOCKER, "Containerfile": DOCKER, ".env": ENV, ".envrc": SHELL}
+_NAMES = {
+    "Dockerfile": DOCKER,
+    "dockerfile": DOCKER,
+    "Containerfile": DOCKER,
+    ".env": ENV,
+    ".envrc": SHELL,
+    "Makefile": MAKE,
+    "makefile": MAKE,
+    "GNUmakefile": MAKE,
+}
 _BEGINNINGS = (
     *((f"{name}{mark}", DOCKER) for name in ("Dockerfile", "Containerfile") for mark in "._-"),
     (".env.", ENV),
@@ -45,7 +55,7 @@ def kind_of(name: str) -> str | None:
         kind = _ENDINGS.get(name[dot:])
         if kind is not None:
             return kind
-    if name[:1] in "DdC.":
+    if name[:1] in "DdC.MmG":
         kind = _NAMES.get(name)
         if kind is not None:
             return kind

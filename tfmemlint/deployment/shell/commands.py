@@ -51,6 +51,7 @@ class Command:
         dropped: inherited variables that are unset for it.
         gpus: the GPUs that a container gets, with their place.
         optimized: Python drops assertions (``-O``). apart: it looks at no variables of its own (``-E``, ``-I``).
+        by_sudo: as of `CommandEnvironment`. start: where the command itself begins, behind its wrappers.
     """
 
     kind: str = ""
@@ -64,14 +65,19 @@ class Command:
     gpus: Word | None = None
     optimized: bool = False
     apart: bool = False
+    by_sudo: tuple[Given, ...] | None = None
+    start: int = 0
 
 
 def read_command(words: Sequence[Word]) -> Command:
     """Return the program that a command starts in the end, with its environment."""
     environment, rest = unwrap(words)
-    command = Command(given=environment.given, clean=environment.clean, dropped=environment.dropped)
+    command = Command(
+        given=environment.given, clean=environment.clean, dropped=environment.dropped, by_sudo=environment.by_sudo
+    )
     if not rest:
         return command
+    command = replace(command, start=rest[0].start)
     name = rest[0].value
     if name is None and _NAMED_PYTHON.fullmatch(rest[0].raw):
         return _python(command, rest[1:])

@@ -80,11 +80,11 @@ class ShellEnvironment:
             if behind and not called and again.isdisjoint(event.path):
                 # It is not known when a function is called; in a loop, later lines run before as well.
                 continue
-            apart = _apart(event.path, path)
-            if apart is not None and apart < 0:
+            piece = apart(event.path, path)
+            if piece is not None and piece < 0:
                 continue
-            doubtful = behind or apart is not None
-            if apart is not None and not self.functions.isdisjoint(event.path):
+            doubtful = behind or piece is not None
+            if piece is not None and not self.functions.isdisjoint(event.path):
                 calls.append(event)
             for name in [event.name] if event.name else list(known):
                 if event.what == "export":
@@ -144,7 +144,7 @@ class ShellEnvironment:
             for program in self.started:
                 own = any(given.name == setting.name for given in program.given)
                 after = program.command.kind == "python" and program.events > number
-                if after and not own and _apart(event.path, program.path) is None:
+                if after and not own and apart(event.path, program.path) is None:
                     yield Lost(setting, "unexported", program.span, program.words)
                     break
 
@@ -162,7 +162,7 @@ class ShellEnvironment:
                 yield Lost(setting, "late", programs[-1].span, programs[-1].words)
 
 
-def _apart(path: tuple[int, ...], other: tuple[int, ...]) -> int | None:
+def apart(path: tuple[int, ...], other: tuple[int, ...]) -> int | None:
     """Return the first number of ``path`` that ``other`` lacks, or the first process of its own from there on; None if
     ``other`` has all of them."""
     for number, piece in enumerate(path):

@@ -22,6 +22,7 @@ from tfmemlint.deployment.servers import options_of, server_of
 from tfmemlint.deployment.shell.commands import Command, read_command
 from tfmemlint.deployment.shell.counted_loops import counted, with_numbers
 from tfmemlint.deployment.shell.environments import ShellEnvironment, ShellEvent, StartedProgram
+from tfmemlint.deployment.shell.misplaced import SSH, SUDO, Misplaced, is_beside, remote_command
 from tfmemlint.deployment.shell.piped_loops import IN_SHELL_ITSELF, PipedLoops
 from tfmemlint.model.configuration import (
     ASSIGNMENT,
@@ -40,7 +41,7 @@ from tfmemlint.sources.config_files.names import NAME
 from tfmemlint.sources.config_files.shell.assignments import Given, assignment, disguised_export
 from tfmemlint.sources.config_files.shell.compound_commands import CompoundCommands
 from tfmemlint.sources.config_files.shell.lexer import Lexer, Word
-from tfmemlint.sources.config_files.shell.wrappers import CommandEnvironment, with_exported
+from tfmemlint.sources.config_files.shell.wrappers import CommandEnvironment, unwrap, with_exported
 from tfmemlint.sources.config_files.text_places import Places
 
 _SLURM = re.compile(r"#SBATCH\s(?:.*\s)?--export[= ]\s*(\S+)")
@@ -123,6 +124,7 @@ class _Script:
     inner: int = 0
     counted: dict[int, tuple[str, str]] = field(default_factory=dict)
     piped: PipedLoops = field(default_factory=PipedLoops)
+    misplaced: Misplaced = field(default_factory=Misplaced)
     walker: CompoundCommands = field(init=False)
 
     def __post_init__(self) -> None:
@@ -176,6 +178,8 @@ class _Script:
             return
         name = words[count].value or ""
         rest = words[count + 1 :]
+        if count or name == "env":
+            self._front(words, first, last, path)
         for given in disguised_export(words[count:]):
             setting = replace(self._setting(given, first, last, ASSIGNMENT, path), passed=False)
             self.out.lost.append(Lost(setting, "command", setting.statement, words[count].raw))
@@ -214,7 +218,24 @@ class _Script:
                 self._forget("unknown", words[count:], path)
         if name not in _QUIET:
             self.busy += 1
+            self.misplaced.busy.update(number for number in path if number < 0)
         self._run(words, first, last, path)
+
+    def _front(self, words: list[Word], first: int, last: int, path: tuple[int, ...]) -> None:
+        """Note the variables in front of a command that has no use for them."""
+        environment, inner = unwrap(words)
+        if not environment.given or not inner or inner[0].value is None:
+            return
+        settings = [
+            replace(self._setting(given, first, last, PREFIX, path), passed=False) for given in environment.given
+        ]
+        remote = remote_command(inner)
+        if remote is not None:
+            text = " ".join(self.text[first:last].replace("\\\n", " ").split())
+            place = self.places.span(remote.start, last)
+            self.out.lost += [Lost(setting, SSH, place, text) for setting in settings]
+        elif is_beside(inner[0].value, self.text):
+            self.misplaced.note_front(settings, self.walker.here(), len(self.known.started))
 
     def _declare(self, name: str, rest: list[Word], first: int, last: int, path: tuple[int, ...]) -> None:
         options = [word.value or "" for word in rest if word.raw.startswith(("-", "+"))]
@@ -327,6 +348,14 @@ class _Script:
             for given in command.given
         )
         self.out.settings += own
+        if command.kind == "python" and command.by_sudo:
+            behind = {given.name for given in command.given}
+            place = self.places.span(command.start, last)
+            self.out.lost += [
+                Lost(replace(self._setting(given, first, last, PREFIX, path), passed=False), SUDO, place, text)
+                for given in command.by_sudo
+                if given.name not in behind
+            ]
         if command.gpus is not None and command.gpus.value is not None:
             found = of_option(command.gpus.value)
             if found is not None:
@@ -380,6 +409,7 @@ class _Script:
         out.lost += self.piped.lost(self.walker, known, out.asked)
         out.piped += self.piped.files(self.walker, known, self.text)
         out.lost += known.unexported(out.asked, scheduled=self.scheduled)
+        out.lost += self.misplaced.lost(known, out.asked, scheduled=self.scheduled)
         if self.where or self.text.startswith("#!"):
             # Any other text may be sourced by a shell that continues.
             out.lost += known.exported_too_late(out.asked, self.busy)

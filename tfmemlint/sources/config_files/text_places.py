@@ -57,3 +57,7 @@ class Places:
         """Return the row and the column of a character of the file."""
         row = bisect_right(self._starts, offset)
         return row, offset - self._starts[row - 1] + 1
+
+    def offset(self, row: int, column: int) -> int:
+        """Return the offset in the file of the character at a row and a column."""
+        return self._starts[row - 1] + column - 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tfmemlint.model.records import dataclass
 
 PYTHON, PYCON, SHELL, CONSOLE = "python", "pycon", "shell", "console"
-DOCKERFILE, YAML, ENV, UNKNOWN = "dockerfile", "yaml", "env", ""
+DOCKERFILE, YAML, ENV, MAKEFILE, UNKNOWN = "dockerfile", "yaml", "env", "make", ""
 OUTPUT = "output"
 """The text that a program has printed: it is no code, and no prose either."""
 

@@ -47,11 +47,13 @@ class CommandEnvironment:
         given: variables that are set.
         clean: True if no variable is inherited.
         dropped: the inherited variables that are unset.
+        by_sudo: the variables in front of a ``sudo`` that resets the environment; None if there is none.
     """
 
     given: tuple[Given, ...] = field(default=())
     clean: bool = False
     dropped: tuple[str, ...] = ()
+    by_sudo: tuple[Given, ...] | None = None
 
 
 def unwrap(words: Sequence[Word]) -> tuple[CommandEnvironment, list[Word]]:
@@ -111,8 +113,11 @@ def _through(base: str, command: CommandEnvironment, rest: list[Word]) -> tuple[
     """Return the command that a wrapper runs; None if it runs something that is not followed."""
     valued = frozenset(_WITH_VALUES.get(base, "").split())
     if base == "sudo":
+        if any(word.raw.startswith("--preserve-env=") for word in rest[:4]):
+            # Which variables are left is not followed.
+            return None
         kept = any(word.value is not None and re.match(r"-\w*E|--preserve-env$", word.value) for word in rest[:4])
-        command = command if kept else replace(command, clean=True, given=())
+        command = command if kept else replace(command, clean=True, given=(), by_sudo=command.given)
     if base in _WITH_RUN:
         rest = after_options(rest, valued)
         if not rest or rest[0].value != "run":
