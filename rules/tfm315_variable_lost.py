@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 _PURPOSES = {GROWTH: Purpose.GROWTH, ALLOCATOR: Purpose.ALLOCATOR, VISIBLE: Purpose.VISIBLE}
 _ELSEWHERE = ("kernel", "command", "replaced", "shell", "name")
 """Places of which a variable is not passed on by a change of a configuration file."""
+_ELSEWHERE_IN_SCRIPT = ("front", "line", "apart", "sudo", "ssh")
+"""Places from which a variable is moved to the command that starts the program."""
 
 
 class VariableLost(Rule):
@@ -192,6 +194,11 @@ class VariableLost(Rule):
             call = editor.call_at(begun)
             editor.replace_args(call, *(editor.code(argument).rstrip(", ") for argument in call.args), f"env={name}")
             editor.unsafe(f"Give the process the environment that is made for it: env={name}")
+            return
+        if finding.details["why"] in _ELSEWHERE_IN_SCRIPT:
+            from tfmemlint.fixes import pass_variables
+
+            pass_variables.pass_on(editor, finding)
             return
         from tfmemlint.fixes import text_editor
 

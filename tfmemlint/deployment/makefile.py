@@ -416,4 +416,4 @@ class _File:
 
 def _exclude(path: tuple[int, ...], other: tuple[int, ...]) -> bool:
     """True if two lines are in different branches of a condition."""
-    return any(one != another for one, another in zip(path, other, strict=False))
+    return any(number != branch for number, branch in zip(path, other, strict=False))

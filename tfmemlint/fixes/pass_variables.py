@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
+from tfmemlint.fixes.text_editor import TextEditor
 from tfmemlint.fixes.withheld import Withheld
 from tfmemlint.model.configuration import ConfigurationRead
 from tfmemlint.model.finding import Finding, Span
-
-if TYPE_CHECKING:
-    from tfmemlint.fixes.text_editor import TextEditor
 
 _MOVES = re.compile(r"`|\$\(\(?(?:[a-z]|\w+ )|\$\$\(|PWD")
 """A value may be another one where the directory is."""
@@ -21,7 +18,7 @@ _ONE_LINE = re.compile(
 )
 
 
-def pass_on(editor: TextEditor, finding: Finding) -> None:
+def pass_on(editor: object, finding: Finding) -> None:
     """Change the file so that the program gets the variable of ``finding``.
 
     Raises:
@@ -29,7 +26,8 @@ def pass_on(editor: TextEditor, finding: Finding) -> None:
     """
     details = finding.details
     begun, key = details["begun"], details["key"]
-    assert isinstance(begun, Span) and isinstance(key, Span)
+    if not isinstance(editor, TextEditor) or not isinstance(begun, Span) or not isinstance(key, Span):
+        raise Withheld("the file is not a configuration file")
     match details["why"]:
         case "front":
             _move(editor, finding, begun, key)

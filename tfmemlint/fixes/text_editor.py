@@ -221,9 +221,5 @@ def pass_to_program(editor: object, finding: Finding) -> None:
                 raise Withheld("more than this line would have to move")
             editor.move_row(row, begun.row)
             editor.unsafe(f"Move it above line {begun.row}")
-        case "front" | "line" | "apart" | "sudo" | "ssh":
-            from tfmemlint.fixes.pass_variables import pass_on
-
-            pass_on(editor, finding)
         case _:
             raise Withheld("there are several ways to set it for other steps")

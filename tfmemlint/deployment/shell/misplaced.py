@@ -51,7 +51,7 @@ class _Front:
 
 @dataclass(slots=True)
 class Misplaced:
-    """What a script sets for other commands.
+    """The variables that a script sets for other commands.
 
     Attributes:
         busy: the numbers of processes of their own in which a command may use a variable.
