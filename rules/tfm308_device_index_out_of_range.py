@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from tfmemlint.facts.tree_walk import all_nodes
 from tfmemlint.interpreter.program import Call, DeviceAt, EnvWrite, Event
+from tfmemlint.interpreter.state import State
 from tfmemlint.interpreter.state.numbering import (
     container_gpus,
     hides_some,
@@ -26,12 +27,12 @@ from tfmemlint.model.intent import Intent, Purpose
 from tfmemlint.model.records import dataclass
 from tfmemlint.rulekit.explain import file_trace, handler_notes, in_line, line, short
 from tfmemlint.rulekit.number_twice import numbers_used_twice
+from tfmemlint.rulekit.numbers_from_one import numbers_from_one
 from tfmemlint.rulekit.rule import Rule
 
 if TYPE_CHECKING:
     from tfmemlint.fixes.editor import Editor
     from tfmemlint.interpreter.program import Arg, Program
-    from tfmemlint.interpreter.state import State
     from tfmemlint.interpreter.values import Value
 
 _PLACES = ("tf.device", "tf.distribute.OneDeviceStrategy")
@@ -39,6 +40,12 @@ _STRATEGIES = ("tf.distribute.MirroredStrategy",)
 _SHOWING = ("tf.config.set_visible_devices", "tf.config.experimental.set_visible_devices")
 _KEYWORDS = {"tf.device": "device_name", **dict.fromkeys(_STRATEGIES, "devices")}
 """The names of the parameters for the device; in all other functions it is "device"."""
+_PAST = {
+    "item": "Python raises IndexError: list index out of range there",
+    "slice": "works on the CPU",
+    "variable": "works on the CPU",
+    "name": "TensorFlow quietly takes another device",
+}
 _QUIET = "TensorFlow finds no such device, and quietly takes another one; without soft placement it raises"
 
 
@@ -54,6 +61,10 @@ class DeviceIndexOutOfRange(Rule):
     ``CUDA_VISIBLE_DEVICES = str(args.gpu)`` and ``gpus[args.gpu]``, or ``set_visible_devices(gpus[args.gpu], "GPU")``
     and ``f"GPU:{args.gpu}"``. The variable may also be set where a Dockerfile, script, compose file, workflow, or
     another program (``subprocess.Popen(..., env=...)``) starts this one.
+
+    Finds numbers of worker processes that count from 1, where a worker chooses its GPU by its number:
+    ``current_process()._identity[0]``, the end of ``current_process().name``, and ``range(1, workers + 1)`` in the
+    program, where there are as many workers as GPUs, or where nothing else of the program uses a GPU.
 
     Why it matters
     --------------
@@ -105,7 +116,8 @@ class DeviceIndexOutOfRange(Rule):
         seen: set[Span] = set()
         by_env = bool(sets) and not any(write.how == "setdefault" for write in sets)
         twice = {finding.span: finding for finding in self._numbers_used_twice(program)}
-        for finding in (*self._found(program, by_env), *self._numbered_as_before(program), *twice.values()):
+        found = (*self._found(program, by_env), *self._numbered_as_before(program), *twice.values())
+        for finding in (*found, *self._of_workers(program)):
             if finding.span not in seen:
                 seen.add(finding.span)
                 same = twice.get(finding.span, finding)
@@ -239,6 +251,32 @@ class DeviceIndexOutOfRange(Rule):
                 details={"number": number, "named": named},
             )
 
+    def _of_workers(self, program: Program) -> Iterator[Finding]:
+        """Numbers of worker processes, which count from 1."""
+        for number in numbers_from_one(program):
+            source, choice = program.source, number.choices[0]
+            place = source.span(choice.place)
+            outcome = "GPU 0 gets no worker"
+            if number.past:
+                outcome += f"; the last worker gets no GPU, and {_PAST[choice.how]}"
+            yield self.finding(
+                program,
+                Event(path=source.path, span=place, statement=place, state=State()),
+                f"GPUs are numbered from 0: {source.segment(source.span(choice.number))} counts the workers from 1",
+                span=place,
+                severity=Severity.WARNING,
+                intent=Intent(Purpose.OTHER, text="a GPU for each worker"),
+                outcome=outcome,
+                advice="Subtract 1",
+                trace=(
+                    Step(source.path, source.span(number.counts), "counts from 1"),
+                    Step(source.path, place, "chooses a GPU by this number"),
+                ),
+                anchors={f"number{each}": source.span(chosen.number) for each, chosen in enumerate(number.choices)}
+                | {f"end{each}": source.span(chosen.end) for each, chosen in enumerate(number.choices) if chosen.end},
+                details={"worker": True},
+            )
+
     def _numbered_as_before(self, program: Program) -> Iterator[Finding]:
         """Names that begin with the number that the first GPU had before, or with 1, of GPUs numbered from 0 anew.
 
@@ -303,7 +341,9 @@ class DeviceIndexOutOfRange(Rule):
         from tfmemlint.fixes.rewrites import count_from_zero, env_variables
 
         details = finding.details
-        if details.get("number") or (details.get("only") and (details.get(LAUNCHED) or details.get("sliced"))):
+        if details.get("worker"):
+            count_from_zero.subtract_one(editor, finding)
+        elif details.get("number") or (details.get("only") and (details.get(LAUNCHED) or details.get("sliced"))):
             env_variables.write_zero(editor, finding)
         elif details.get("beyond"):
             count_from_zero.count_from_zero(editor, finding)

@@ -37,6 +37,17 @@ def count_from_zero(editor: Editor, finding: Finding) -> None:
     set_applicability(editor, "Count from 0", caught=finding.details["caught"], doubtful=bool(finding.details["quiet"]))
 
 
+def subtract_one(editor: Editor, finding: Finding) -> None:
+    """Subtract 1 from each number of a worker by which a GPU is chosen, and from the end of a slice of one GPU."""
+    for name, span in sorted(finding.anchors.items()):
+        node = editor.expression_at(span)
+        if not name.startswith("end"):
+            editor.replace(node, f"{editor.code(node)} - 1")
+        elif isinstance(node, cst.BinaryOperation):
+            editor.replace(node, editor.code(node.left))
+    editor.unsafe("Count from 0")
+
+
 def _written(editor: Editor, place: cst.BaseExpression) -> cst.BaseExpression:
     """Return the name of a device as a variable gets it once in the loop around its use, else what is there."""
     loop = editor.nearest(place, cst.For, until=(cst.FunctionDef, cst.Lambda))
