@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from tfmemlint.fixes.editor import Editor
     from tfmemlint.interpreter.program import Program
 
+_FOUND = {
+    "value": "Nothing is found for any device, and nothing is raised",
+    "found": "Python raises KeyError",
+}
 _HOW = {"is": "is", "contains": "contains", "starts": "starts with", "ends": "ends with"}
 
 
@@ -24,8 +28,9 @@ class DeviceNameNeverMatches(Rule):
     What it does
     ------------
     Finds tests of ``device.name`` and ``device.device_type`` that no device passes: ``device_type == "gpu"``,
-    ``"gpu" in name``, ``name == "GPU:0"``. A physical device is called ``/physical_device:GPU:0``, a logical one
-    ``/device:GPU:0``, and types are in upper case.
+    ``"gpu" in name``, ``name == "GPU:0"``; and names that are looked up where no device's name is:
+    ``limits.get(gpu.name)`` where the keys are ``"GPU:0"`` and ``"GPU:1"``. A physical device is called
+    ``/physical_device:GPU:0``, a logical one ``/device:GPU:0``, and types are in upper case.
 
     Why it matters
     --------------
@@ -61,6 +66,7 @@ class DeviceNameNeverMatches(Rule):
         r"\.name\s*[=!]=",
         r"(?:[=!]=|\bin)\s*[\w.\[\]()]{1,80}\.name\b",
         r"\.name\.(?:starts|ends)with\(",
+        r"['\"]/?(?:(?:physical_)?device:)?(?i:gpu):[\d{%]",
     )
 
     def check(self, program: Program) -> Iterator[Finding]:
@@ -68,24 +74,31 @@ class DeviceNameNeverMatches(Rule):
         for event in program.of(DeviceTest):
             right = _right(event)
             kind = "physical" if event.device.kind == "physical" else "logical"
-            says = f"The name of no {kind} device {_HOW[event.how]} {event.given!r}"
+            says = f"The name of no {kind} device {_HOW.get(event.how)} {event.given!r}"
             if event.attribute == "device_type":
                 says = f"No device has the type {event.given!r}"
+            if event.keys:
+                says = f"No {kind} device has a name such as {event.given!r}"
             yield self.finding(
                 program,
                 event,
                 says,
                 intent=Intent(Purpose.DEVICES),
-                outcome="The test comes out alike for all devices; nothing is raised",
+                outcome=_FOUND.get(event.how, "The test comes out alike for all devices; nothing is raised"),
                 advice=f"Write {right!r}" if right else "Pick the device by its place in the list of GPUs",
-                fixable=bool(right) and event.literal is not None,
+                fixable=bool(right) and (event.literal is not None or bool(event.keys)),
                 anchors={"text": event.literal} if event.literal is not None else {},
-                details={"right": right},
+                details={"right": right, "keys": event.keys, "start": BEGINNINGS[event.device.kind]},
             )
 
     def fix(self, finding: Finding, editor: Editor) -> None:
         """Write the name, or the type, that devices have."""
         right = str(finding.details["right"])
+        if finding.details["keys"]:
+            from tfmemlint.fixes.rewrites import device_names
+
+            device_names.rename_keys(editor, finding)
+            return
         editor.replace(editor.expression_at(finding.anchors["text"]), editor.quoted(right))
         editor.unsafe(f"Write {right!r}, as TensorFlow does")
 
@@ -94,6 +107,8 @@ def _right(event: DeviceTest) -> str:
     """Return what was meant, as TensorFlow writes it; "" if that is not known."""
     if event.attribute == "device_type":
         return event.given.upper()
+    if event.keys:
+        return f"{BEGINNINGS[event.device.kind]}GPU:{event.given.rpartition(':')[2]}"
     numbers = gpus_meant(event.given) if event.given[-1:].isdigit() else ()
     if len(numbers) > 1 or (not numbers and event.how in ("is", "ends")):
         return ""

@@ -38,7 +38,7 @@ TRIGGERS: tuple[Group, ...] = (
     ('getattr', False, '\\b(?:hasattr|getattr)\\('),
     ('getenv', False, '(?:environ\\.get|environ\\.setdefault|getenv)\\([^()]{1,80},\\s{0,9}[\\"\'](?:0|[Ff]alse|FALSE|[Nn]o|[Oo]ff)[\\"\']|\\bbool\\(\\s*os\\.(?:environ|getenv)'),
     ('gpu', False, '\\b(?:tf|tensorflow|K|backend|experimental|extended)\\.[\\w.]*(?:[Mm]emory|gpu|GPU|vram)|\\b(?:tf|tensorflow|K|backend|experimental|extended)\\.[\\w.]*(?:[Mm]emory|gpu|GPU|vram|growth)|gpu_options|is_gpu_available'),
-    ('gpu', True, '(?i:["\']/?(?:xla_)?gpu[0-9{])|(?i:["\']/device:gpu["\'0-9])|(?i:[\\"\'/]gpu:)|(?i:gpu:[0-9]+,)'),
+    ('gpu', True, '(?i:["\']/?(?:xla_)?gpu[0-9{])|(?i:["\']/device:gpu["\'0-9])|(?i:[\\"\'/]gpu:)|(?i:gpu:[0-9]+,)|[\'\\"]/?(?:(?:physical_)?device:)?(?i:gpu):[\\d{%]'),
     ('growth', False, '\\b(?:tf|tensorflow|K|backend|experimental|extended)\\.[\\w.]*(?:[Mm]emory|gpu|GPU|vram|growth)|allow_growth'),
     ('hasattr', False, '\\b(?:hasattr|getattr)\\('),
     ('initializer', False, '\\binitializer\\s{0,4}='),

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.operations.changes import change_unknown
 from tfmemlint.interpreter.operations.contents import Container, alter, forget_contents, new_container
+from tfmemlint.interpreter.operations.device_tests import report_looked_up
 from tfmemlint.interpreter.operations.dicts import found_item, set_key, view_of, without_key
 from tfmemlint.interpreter.operations.methods import MethodCall
 from tfmemlint.interpreter.operations.never_run import report_missing_key
@@ -17,6 +18,7 @@ from tfmemlint.interpreter.values import (
     UNKNOWN,
     Class,
     Const,
+    DeviceName,
     Dict,
     FileItems,
     FileValue,
@@ -40,6 +42,8 @@ def _dict_item(context: Context, base: Dict, key: Value, node: ast.expr) -> Valu
     known = key_of(key)
     if known is NO_KEY and isinstance(key, FileValue) and isinstance(key.value, str):
         known = key.value if key.value in base.items else NO_KEY
+    if isinstance(key, DeviceName) and not base.open and base.default is None:
+        report_looked_up(context, node, key, "found", tuple(base.items))
     if known is NO_KEY:
         return any_function(base)
     found = base.items.get(known)
@@ -60,6 +64,13 @@ def get(context: Context, base: Dict, call: MethodCall) -> Value:
     if values and isinstance(values[0], FileValue) and isinstance(values[0].value, str):
         # Of a dictionary that a file has, another file has other keys.
         values = [Const(values[0].value), *values[1:]] if not base.open else values
+    if (
+        values
+        and isinstance(values[0], DeviceName)
+        and not base.open
+        and report_looked_up(context, call.node, values[0], "value", tuple(base.items))
+    ):
+        return values[1] if len(values) > 1 else Const(None)
     report_missing_key(context, base, values, call.node)
     return found_item(base, values) if values else UNKNOWN
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Sequence
 
 from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.operations.events import event_fields
 from tfmemlint.interpreter.program import DeviceTest
-from tfmemlint.interpreter.values import Const, Device, DeviceName, Value
+from tfmemlint.interpreter.values import Const, Device, DeviceName, Dict, Seq, Value
 from tfmemlint.knowledge.device_names import BEGINNINGS
 
 _NUMBERS = range(16)
@@ -21,6 +21,7 @@ _TESTS: dict[str, Callable[[str], Callable[[str], bool]]] = {
     "starts": lambda text: lambda name: name.startswith(text),
     "ends": lambda text: lambda name: name.endswith(text),
 }
+_NAMES_ONE = re.compile(r"(?:/?(?:physical_)?device:|/)?gpu:\d", re.IGNORECASE)
 _MEANS_GPU = re.compile(r"gpu|cuda", re.IGNORECASE)
 
 
@@ -47,6 +48,11 @@ def _is_never_true(context: Context, node: ast.Compare, left: Value, right: Valu
             return report_test(context, node, name, "is", text, node.left)
         case [Const(str() as text), DeviceName() as name] if isinstance(op, (ast.In, ast.NotIn)):
             return report_test(context, node, name, "contains", text, node.left)
+        case [DeviceName() as name, Dict(open=False, items=items)] if isinstance(op, (ast.In, ast.NotIn)):
+            return report_looked_up(context, node, name, "key", tuple(items))
+        case [DeviceName() as name, Seq(items)] if isinstance(op, (ast.In, ast.NotIn)):
+            texts = [item.value if isinstance(item, Const) else None for item in items]
+            return report_looked_up(context, node, name, "item", texts)
         case _ if isinstance(op, (ast.Eq, ast.NotEq)):
             return _is_of_no_type(context, node, node.left, right, other) or _is_of_no_type(
                 context, node, other, left, node.left
@@ -80,6 +86,25 @@ def report_test(context: Context, node: ast.expr, name: DeviceName, how: str, te
     return False
 
 
+def report_looked_up(context: Context, node: ast.AST, name: DeviceName, how: str, keys: Sequence[Hashable]) -> bool:
+    """Report the name of a device that is looked up among other names, if no device has one of these; return whether
+    that is so.
+
+    ``how``: key (of a dictionary), value (the value of a key is asked for), found (a missing key raises) or item.
+    """
+    start, type_ = BEGINNINGS.get(name.device.kind, ""), name.device.type
+    texts = [key for key in keys if isinstance(key, str)]
+    if not start or type_ != "GPU" or not texts or len(texts) < len(keys) or not isinstance(node, ast.expr):
+        return False
+    if not all(map(_NAMES_ONE.fullmatch, texts)) or not set(texts).isdisjoint(_names(start, type_)):
+        return False
+    if isinstance(node, ast.Call) and not all(isinstance(each, (ast.Constant, ast.Name)) for each in node.args[1:]):
+        # What is taken by default may look for another name.
+        return False
+    _report(context, node, name.device, "name", how, texts[0], node, tuple(texts))
+    return True
+
+
 def passes_always(name: DeviceName, how: str, text: str) -> bool:
     """Return True if every device of a name's kind and type passes a test, whatever its number: ``"GPU" in name``."""
     start, type_ = BEGINNINGS.get(name.device.kind, ""), name.device.type
@@ -96,7 +121,14 @@ def report_called(context: Context, node: ast.AST, name: DeviceName, how: str, t
 
 
 def _report(
-    context: Context, node: ast.expr, device: Device, attribute: str, how: str, text: str, given: ast.expr
+    context: Context,
+    node: ast.expr,
+    device: Device,
+    attribute: str,
+    how: str,
+    text: str,
+    given: ast.expr,
+    keys: tuple[str, ...] = (),
 ) -> None:
     if context.state is None or _is_one_of_several(context.statement, node):
         return
@@ -108,6 +140,7 @@ def _report(
             given=text,
             text=context.text(node),
             literal=context.span(given) if isinstance(given, ast.Constant) else None,
+            keys=keys,
             **event_fields(context, node),
         )
     )

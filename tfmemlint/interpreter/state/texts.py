@@ -32,7 +32,9 @@ class DeviceTest(Event):
     """A test of a device's name or type that comes out alike for all devices.
 
     ``attribute``: ``name`` or ``device_type``. ``how``: what is asked: it ``is`` a text, ``contains``, ``starts`` or
-    ``ends`` with it. ``given``: that text. ``literal``: its place, where it is written in the test. ``text``: the test.
+    ``ends`` with it; or it is looked up: as a ``key``, an ``item``, or for a ``value``, ``found`` or not. ``given``:
+    that text. ``keys``: all of those among which it is looked up. ``literal``: its place, where it is written in the
+    test. ``text``: the test.
     """
 
     device: Device
@@ -41,6 +43,7 @@ class DeviceTest(Event):
     given: str
     text: str
     literal: Span | None = None
+    keys: tuple[str, ...] = ()
 
 
 @record(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
