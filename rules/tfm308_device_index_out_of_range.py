@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from tfmemlint.facts.syntax import function_around
 from tfmemlint.facts.tree_walk import all_nodes
 from tfmemlint.interpreter.program import Call, DeviceAt, EnvWrite, Event
 from tfmemlint.interpreter.state import State
@@ -26,6 +27,7 @@ from tfmemlint.model.finding import AT_LAUNCHES, LAUNCHED, Finding, Severity, Sp
 from tfmemlint.model.intent import Intent, Purpose
 from tfmemlint.model.records import dataclass
 from tfmemlint.rulekit.explain import file_trace, handler_notes, in_line, line, short
+from tfmemlint.rulekit.number_carried import numbers_carried
 from tfmemlint.rulekit.number_twice import numbers_used_twice
 from tfmemlint.rulekit.numbers_from_one import numbers_from_one
 from tfmemlint.rulekit.rule import Rule
@@ -118,7 +120,9 @@ class DeviceIndexOutOfRange(Rule):
         twice = {finding.span: finding for finding in self._numbers_used_twice(program)}
         found = (*self._found(program, by_env), *self._numbered_as_before(program), *twice.values())
         for finding in (*found, *self._of_workers(program)):
-            if finding.span not in seen:
+            if finding.span not in seen and not (
+                finding.span not in twice and self._is_made_by(program, finding, twice)
+            ):
                 seen.add(finding.span)
                 same = twice.get(finding.span, finding)
                 # 0 is right for each number that chooses the only GPU, known or not.
@@ -233,9 +237,9 @@ class DeviceIndexOutOfRange(Rule):
             )
 
     def _numbers_used_twice(self, program: Program) -> Iterator[Finding]:
-        for write, item, number, place in numbers_used_twice(program):
+        for write, item, number, place in (*numbers_used_twice(program), *numbers_carried(program)):
             text = program.source.segment(program.source.span(item))
-            named = isinstance(item, ast.JoinedStr)
+            named = not isinstance(item, ast.Subscript)
             by = short(write.name) if isinstance(write, Call) else VISIBLE
             found = f"{text} names no GPU" if named else f"{text} is past the end"
             yield self.finding(
@@ -250,6 +254,17 @@ class DeviceIndexOutOfRange(Rule):
                 trace=(Step(write.path, write.span, f"{by} leaves one GPU"),),
                 details={"number": number, "named": named},
             )
+
+    def _is_made_by(self, program: Program, finding: Finding, others: Mapping[Span, Finding]) -> bool:
+        """True if a call of a function gives a name that is found in the function."""
+        text = program.source.segment(finding.span) if finding.path == program.source.path else ""
+        name = text.partition("(")[0].rpartition(".")[2]
+        if not text.endswith(")") or not name.isidentifier():
+            return False
+        return any(
+            function is not None and function.name == name
+            for function in (function_around(program.tree, span.row) for span in others)
+        )
 
     def _of_workers(self, program: Program) -> Iterator[Finding]:
         """Numbers of worker processes, which count from 1."""
@@ -433,7 +448,7 @@ class _Left:
 
 def _outcome_of(program: Program, item: ast.expr) -> str:
     """Return the effect of a number that no GPU has: of an item of a listing, or of a name."""
-    if not isinstance(item, ast.JoinedStr):
+    if isinstance(item, ast.Subscript):
         return "Python raises IndexError: list index out of range"
     for node in all_nodes(program.tree):
         if isinstance(node, ast.Call) and item in node.args:

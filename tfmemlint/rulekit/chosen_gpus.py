@@ -81,6 +81,11 @@ def device_arguments(tree: ast.AST) -> set[str]:
     }
 
 
+def name_in(value: ast.expr) -> Choice | None:
+    """Return the choice of a GPU by a text that is its name with a number."""
+    return next(_name(value), None)
+
+
 def _is_listing(listed: ast.expr, listings: AbstractSet[str]) -> bool:
     match listed:
         case ast.Name(name):

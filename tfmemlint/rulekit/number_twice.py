@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tfmemlint.facts.syntax import function_around, last_word
+from tfmemlint.facts.syntax import function_around, last_word, leaves_block
 from tfmemlint.facts.tree_walk import all_nodes
 from tfmemlint.interpreter.program import Call, EnvWrite
 from tfmemlint.interpreter.state import Tri
@@ -54,9 +54,31 @@ def numbers_used_twice(program: Program) -> Iterator[tuple[EnvWrite | Call, ast.
             continue
         if isinstance(write, Call) and isinstance(used, ast.Subscript) and not _is_past(program, write, used, logical):
             continue
+        if is_in_another_branch(program, write, used):
+            continue
         place = program.source.span(used.slice if isinstance(used, ast.Subscript) else used)
         if place > write.span or _is_asked_elsewhere(program.tree, used, write):
             yield write, used, number, place
+
+
+def is_in_another_branch(program: Program, write: EnvWrite | Call, used: ast.expr) -> bool:
+    """True if the branch that leaves one GPU visible ends in a ``return`` or the like, and a number is used behind it,
+    or is used in the other branch."""
+    source = program.source
+    for node in ast.walk(program.tree):
+        if isinstance(node, ast.If):
+            for body, other in ((node.body, node.orelse), (node.orelse, node.body)):
+                if any(source.span(line).contains(write.span) for line in body):
+                    place = source.span(used)
+                    inside = any(source.span(line).contains(place) for line in body)
+                    beside = any(source.span(line).contains(place) for line in other)
+                    if beside or (not inside and leaves_block(body) and _is_in_function_of(program, write, used)):
+                        return True
+    return False
+
+
+def _is_in_function_of(program: Program, write: EnvWrite | Call, used: ast.expr) -> bool:
+    return function_around(program.tree, write.span.row) is function_around(program.tree, used.lineno)
 
 
 def _use_of_number(node: ast.AST, listings: frozenset[str]) -> tuple[ast.expr | None, str]:
