@@ -10,6 +10,7 @@ from tfmemlint.knowledge.functions import SET_LOGICAL
 from tfmemlint.model.finding import Finding, Severity
 from tfmemlint.model.intent import Intent, Purpose
 from tfmemlint.rulekit.explain import attribute_severity, device_words, handler_notes, short
+from tfmemlint.rulekit.limits_for_each import limits_for_each_gpu
 from tfmemlint.rulekit.rule import Rule
 
 if TYPE_CHECKING:
@@ -25,12 +26,14 @@ class LogicalConfigShape(Rule):
     What it does
     ------------
     Finds ``set_logical_device_configuration`` (and its older name) called with one configuration instead of a list,
-    with numbers or dictionaries, with ``None``, or with an empty list.
+    with numbers or dictionaries, with ``None``, or with an empty list; and with a list that has a configuration for
+    each of several GPUs (``[... for _ in gpus]``) and goes to ``gpus[0]`` alone.
 
     Why it matters
     --------------
     The call raises ``AttributeError`` or ``TypeError``, which the usual ``except RuntimeError`` does not catch; an
-    empty list fails when the runtime starts.
+    empty list fails when the runtime starts. A list for all GPUs raises nothing: it divides the one GPU, and the others
+    have no limit.
 
     Example
     -------
@@ -97,10 +100,28 @@ class LogicalConfigShape(Rule):
                 },
             )
 
+        for call, name, made in limits_for_each_gpu(program):
+            device = call.arg(0, "device")
+            words = device.text if device is not None else "one GPU"
+            yield self.finding(
+                program,
+                call,
+                f"{words} alone gets a list with a configuration for each GPU of {name}",
+                severity=Severity.WARNING,
+                intent=Intent(Purpose.LIMIT, name),
+                outcome=f"Nothing is raised; {words} is divided into logical GPUs, and the others have no limit",
+                advice=f"Give each GPU a list with its own limit: for gpu in {name}",
+                anchors={"made": program.source.span(made)},
+                details={"kind": "each", "listing": name},
+            )
+
     def fix(self, finding: Finding, editor: Editor) -> None:
         """Make it a list of configurations."""
-        from tfmemlint.fixes.rewrites import call_arguments
+        from tfmemlint.fixes.rewrites import call_arguments, logical_devices
 
+        if finding.details["kind"] == "each":
+            logical_devices.set_for_each(editor, finding)
+            return
         call_arguments.fix_logical_devices(editor, finding)
 
 

@@ -74,7 +74,9 @@ class LimitsReplaced(Rule):
             if not isinstance(device, Device) or not isinstance(device.index, int) or call.effect is not None:
                 continue
             setting = call.state.limit_of(device.index)
-            earlier = setting.by if setting is not None and not setting.either else None
+            earlier = setting.by if setting is not None else None
+            if setting is not None and setting.either and not _is_under_the_same(call, earlier):
+                continue
             if earlier is None or earlier.effect is not None or (call.path, call.span) in reported:
                 continue
             if is_another_pass(earlier, call):
@@ -84,8 +86,8 @@ class LimitsReplaced(Rule):
                     yield self._in_loop(program, call, loop)
             elif device.loop or call.repeated or are_in_two_cells(cells, earlier, call):
                 continue
-            elif _is_other(earlier.value(1, "logical_devices"), call.value(1, "logical_devices")) and comes_always(
-                earlier, call
+            elif _is_other(earlier.value(1, "logical_devices"), call.value(1, "logical_devices")) and (
+                comes_always(earlier, call) or _is_under_the_same(call, earlier)
             ):
                 reported.add((call.path, call.span))
                 yield self._again(program, call, earlier)
@@ -136,6 +138,16 @@ class LimitsReplaced(Rule):
         from tfmemlint.fixes.rewrites import logical_devices
 
         logical_devices.set_at_once(editor, finding)
+
+
+def _is_under_the_same(call: Call, earlier: Call | None) -> bool:
+    """True if a function makes a call that it has made before under the same conditions, none of which has changed.
+
+    Each time ``if self.gpu is None: return`` is another way past the call.
+    """
+    if earlier is None or earlier.span != call.span or not call.guards or call.guards != earlier.guards:
+        return False
+    return len(call.ways) == len(earlier.ways) and call.handlers == earlier.handlers
 
 
 def _device_text(call: Call) -> str:

@@ -121,6 +121,38 @@ def set_at_once(editor: Editor, finding: Finding) -> None:
     editor.unsafe("Set all logical devices by one call")
 
 
+def set_for_each(editor: Editor, finding: Finding) -> None:
+    """Give each GPU of a listing its own configuration, of a list with one for each.
+
+    Raises:
+        Withheld: the result of the call is used, or the list is made in another way.
+    """
+    call, made = editor.call_to_rewrite(finding.span), editor.expression_at(finding.anchors["made"])
+    statement, listing = own_statement(editor, call), str(finding.details["listing"])
+    if statement is None:
+        raise Withheld("its result is used, and a setting has none")
+    if isinstance(made, cst.ListComp):
+        target, limit = editor.code(made.for_in.target), editor.code(made.elt)
+        counted = editor.code(made.for_in.iter)
+    elif isinstance(made, cst.BinaryOperation) and isinstance(made.left, cst.List):
+        target, limit, counted = "_", editor.code(made.left.elements[0].value), listing
+    else:
+        raise Withheld("the list is made elsewhere")
+    if target == "_":
+        target, counted = "gpu" if listing != "gpu" else "device", listing
+    device = target if counted == listing else f"{listing}[{target}]"
+    setter = editor.code(call.func)
+    line = f"    {setter}({device}, [{limit}])"
+    column = finding.span.column
+    if len(line) + column > editor.line_length:
+        line = f"    {setter}(\n        {device}, [{limit}]\n    )"
+    above = editor.statement_of(made)
+    if above is not statement:
+        editor.remove(above)
+    editor.replace_statement(statement, f"for {target} in {counted}:\n{line}\n")
+    editor.unsafe("Give each GPU its own limit")
+
+
 def _logical_devices(call: cst.Call) -> cst.BaseExpression:
     """Return the list of logical devices that a call gets.
 
