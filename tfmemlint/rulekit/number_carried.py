@@ -139,11 +139,12 @@ def _conditions(origins: Origins, call: ast.Call, number: ast.expr, listings: fr
 
 
 def _tests_around(origins: Origins, node: ast.AST) -> Iterator[ast.expr]:
-    around, inner = origins.parents.get(node), node
+    inner: ast.AST = node
+    around = origins.parents.get(node)
     while around is not None and not isinstance(around, AnyFunction):
         if isinstance(around, (ast.If, ast.IfExp)) and inner is not around.test:
             yield around.test
-        around, inner = origins.parents.get(around), around
+        inner, around = around, origins.parents.get(around)
 
 
 def _is_counted(origins: Origins, node: ast.AST) -> bool:
