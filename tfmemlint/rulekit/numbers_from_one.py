@@ -81,7 +81,7 @@ class _Numbers:
         self.classes = {node.name: node for node in self.nodes if isinstance(node, ast.ClassDef)}
         self.stores: dict[tuple[ast.AST, str], int] = {}
         self.held: dict[tuple[ast.AST, str], ast.expr] = {}
-        """What counts, by the function, or the loop, and the name that has the number in it."""
+        """The code that counts, by the function, or the loop, and the name that has the number in it."""
         self.attributes: dict[str, ast.expr] = {}
         self.returned: dict[str, ast.expr] = {}
         self.processes: dict[tuple[ast.AST, str], str] = {}

@@ -1,4 +1,4 @@
-"""Where a value comes from, read off the syntax: through variables, parameters, attributes and keys."""
+"""The origins of values, read off the syntax: through variables, parameters, attributes and keys."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Origins:
         self.calls: dict[str, list[ast.Call]] = {}
         self.stored: dict[tuple[ast.AST, str], list[ast.AST]] = {}
         self.attributes: dict[str, list[ast.AST]] = {}
-        """What is assigned to attributes of ``self``; ``others``: those that something else gets."""
+        """The assignments to attributes of ``self``; ``others``: the attributes of anything else."""
         self.others: set[str] = set()
         for node in self.nodes:
             self.parents.update(dict.fromkeys(ast.iter_child_nodes(node), node))
