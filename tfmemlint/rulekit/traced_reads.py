@@ -92,5 +92,6 @@ class _Bodies:
         around = (self._parents or {}).get(id(function))
         if function.name in _STEPS_OF_KERAS and isinstance(around, ast.ClassDef):
             bases = {(dotted(base) or "").rpartition(".")[2] for base in around.bases}
-            return (function.name, False) if bases & {"Model", "Sequential", "Functional"} else None
+            # Keras has XLA compile it by default, from TensorFlow 2.16 on: measured, `tf.py_function` raises there.
+            return (function.name, True) if bases & {"Model", "Sequential", "Functional"} else None
         return None
