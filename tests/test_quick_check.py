@@ -38,6 +38,7 @@ FILES: dict[str, str | bytes] = {
     "run.sh": "echo hello\n",
     "run": "#!/usr/bin/env python\nprint(1)\n",
     "Makefile": "all:\n\techo\n",
+    "Procfile": "web: echo\n",
     "binary.md": "a\0b",
     "book.ipynb": '{"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}',
     "bytes.py": b"\xff\xfe",
@@ -54,7 +55,7 @@ QUICK = [
     ["check", "--quiet", "--no-cache", "--force-exclude", "other.py"],
     ["check", "clean.py", "--no-cache"],
     ["check", "accents.py", "ends.py", "escape.py", "stub.pyi"],
-    ["check", "words.md", "run.sh", "notes.txt"],
+    ["check", "words.md", "run.sh", "notes.txt", "Makefile"],
     ["check", "--force-exclude", "notes.json", "notes.txt", "clean.py"],
 ]
 """Command lines that need no more than a search of bytes."""
@@ -80,7 +81,7 @@ WHOLE = [
     ["check", "bytes.py"],
     ["check", "cookie.py"],
     ["check", "run"],
-    ["check", "Makefile"],
+    ["check", "Procfile"],
     ["check", "binary.md"],
     ["check", "book.ipynb"],
     ["check", "late.md"],
