@@ -29,7 +29,8 @@ class MemoryReadWhileTracing(Rule):
     --------------
     The Python code of a ``tf.function`` runs only while TensorFlow traces it: once for each kind of arguments, before
     any operation of that trace has run. The report says nothing about the steps, and later ones add none. Seen on
-    TensorFlow 2.21: in 4 calls, the report was read once; through ``tf.py_function`` 4 times.
+    TensorFlow 2.21: in 4 calls, the report was read once; through ``tf.py_function`` 4 times. Where XLA compiles the
+    function (``jit_compile=True``, and ``train_step`` under Keras 3), ``tf.py_function`` raises InvalidArgumentError.
 
     Example
     -------
@@ -82,13 +83,14 @@ class MemoryReadWhileTracing(Rule):
         """Yield each report in a function that is traced."""
         for traced in traced_reads(program):
             name = short(traced.read.name)
+            behind = f"Call it behind the call of {traced.function}()"
             yield self.finding(
                 program,
                 traced.place,
                 f"{name} is called while {traced.function}() is traced, not in each step",
                 intent=Intent(Purpose.REPORT, "", "current"),
                 outcome="It is called once for each trace, before any operation of it has run; nothing is raised",
-                advice=f"Call it behind the call of {traced.function}(), or by tf.py_function",
+                advice=behind if traced.compiled else f"{behind}, or by tf.py_function",
                 trace=(
                     *traced.read.frames,
                     Step(traced.read.path, traced.read.span, f"calls {name}"),

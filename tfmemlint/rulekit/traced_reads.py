@@ -60,6 +60,12 @@ def traced_reads(program: Program) -> Iterator[TracedRead]:
             break
 
 
+def _compiles(given: ast.keyword) -> bool:
+    """True if an argument of ``tf.function`` may have XLA compile it."""
+    is_off = isinstance(given.value, ast.Constant) and not given.value.value
+    return given.arg in ("jit_compile", "experimental_compile") and not is_off
+
+
 class _Bodies:
     """The functions of a module, as far as it is asked for them."""
 
@@ -88,10 +94,10 @@ class _Bodies:
             made = decorator.func if isinstance(decorator, ast.Call) else decorator
             if (dotted(made) or "") in ("tf.function", "tensorflow.function"):
                 given = decorator.keywords if isinstance(decorator, ast.Call) else []
-                return function.name, any(word.arg in ("jit_compile", "experimental_compile") for word in given)
+                return function.name, any(map(_compiles, given))
         around = (self._parents or {}).get(id(function))
         if function.name in _STEPS_OF_KERAS and isinstance(around, ast.ClassDef):
             bases = {(dotted(base) or "").rpartition(".")[2] for base in around.bases}
-            # Keras has XLA compile it by default, from TensorFlow 2.16 on: measured, `tf.py_function` raises there.
+            # Keras has XLA compile it by default, and `tf.py_function` raises there: seen on TensorFlow 2.21.
             return (function.name, True) if bases & {"Model", "Sequential", "Functional"} else None
         return None
