@@ -71,6 +71,11 @@ def all_nodes(tree: ast.AST) -> Sequence[ast.AST]:
     return tuple(nodes(tree))
 
 
+def parents_of(tree: ast.AST) -> dict[ast.AST, ast.AST]:
+    """Return the node around each node of a tree, but for the tree itself."""
+    return {child: node for node in all_nodes(tree) for child in ast.iter_child_nodes(node)}
+
+
 def scope_nodes(scope: ast.AST) -> Iterator[ast.AST]:
     """Yield the nodes of a function, a loop or a module, but for what is in the functions and classes in it."""
     pending = list(ast.iter_child_nodes(scope))

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from tfmemlint.facts.syntax import last_word
+from tfmemlint.facts.tree_walk import all_nodes, unparsed
 from tfmemlint.knowledge.functions import LIST_PHYSICAL, NAMING_A_GPU
 from tfmemlint.knowledge.variables import VISIBLE
 from tfmemlint.model.records import dataclass
@@ -45,7 +46,7 @@ def choices_in(nodes: list[ast.AST], listings: AbstractSet[str], named: Abstract
             case ast.Subscript(
                 listed, ast.Slice(ast.expr() as first, ast.BinOp(above, ast.Add(), ast.Constant(1)), None)
             ):
-                if _is_listing(listed, listings) and ast.unparse(above) == ast.unparse(first):
+                if _is_listing(listed, listings) and unparsed(above) == unparsed(first):
                     assert isinstance(node.slice, ast.Slice)
                     yield Choice("slice", first, node, node.slice.upper)
             case ast.Subscript(listed, ast.expr() as number) if _is_listing(listed, listings):
@@ -73,7 +74,7 @@ def device_arguments(tree: ast.AST) -> set[str]:
     """Return the variables that are given to calls as the name of a device."""
     return {
         node.args[0].id
-        for node in ast.walk(tree)
+        for node in all_nodes(tree)
         if isinstance(node, ast.Call)
         and node.args
         and isinstance(node.args[0], ast.Name)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from tfmemlint.facts.syntax import last_word
+from tfmemlint.facts.tree_walk import all_nodes
 from tfmemlint.interpreter.values import Device
 from tfmemlint.knowledge.functions import SET_LOGICAL, SET_VISIBLE
 from tfmemlint.rulekit.gpu_listings import listings_of
@@ -44,10 +45,10 @@ def _assigned(tree: ast.AST, given: ast.expr) -> ast.expr | None:
     """Return a list, or what the variable for it is assigned, once."""
     if not isinstance(given, ast.Name):
         return given
-    nodes = [node for node in ast.walk(tree) if isinstance(node, ast.Name) and node.id == given.id]
+    nodes = [node for node in all_nodes(tree) if isinstance(node, ast.Name) and node.id == given.id]
     values = [
         node.value
-        for node in ast.walk(tree)
+        for node in all_nodes(tree)
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id == given.id
     ]
     # Nothing but the call uses it.

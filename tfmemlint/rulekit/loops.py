@@ -10,7 +10,7 @@ import ast
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
-from tfmemlint.facts.tree_walk import all_nodes, scope_nodes
+from tfmemlint.facts.tree_walk import all_nodes, parents_of, scope_nodes
 from tfmemlint.model.records import dataclass
 from tfmemlint.rulekit.loop_conditions import holds_often, names_in
 
@@ -131,8 +131,7 @@ def _levels(program: Program, call: Call) -> Iterator[_Level]:
         node = call.node if number == 0 else _caller(program, call, number - 1)
         if unit is None or node is None:
             return
-        parents = {child: above for above in all_nodes(unit.tree) for child in ast.iter_child_nodes(above)}
-        yield _Level(unit, parents, node)
+        yield _Level(unit, parents_of(unit.tree), node)
 
 
 def _unit(program: Program, path: str) -> ModuleInstance | None:

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from tfmemlint.facts.syntax import AnyFunction, last_word
+from tfmemlint.facts.tree_walk import nodes, unparsed
 from tfmemlint.interpreter.program import Call
 from tfmemlint.interpreter.values import Const
 from tfmemlint.knowledge.functions import NAMING_A_GPU, SET_LOGICAL, SET_VISIBLE
@@ -52,13 +53,13 @@ def numbers_carried(program: Program) -> Iterator[tuple[Call, ast.expr, str, Spa
         choice = name_in(name)
         if choice is None or origins.of(choice.number) != origin or _is_counted(origins, name):
             continue
-        around = {ast.unparse(test) for test in _tests_around(origins, name)}
+        around = {unparsed(test) for test in _tests_around(origins, name)}
         if is_in_another_branch(program, call, name):
             continue
         if conditions <= around and (
             origins.scope(name) is not origins.scope(call.node) or program.source.span(name) > call.span
         ):
-            yield call, name, ast.unparse(choice.number), program.source.span(name)
+            yield call, name, unparsed(choice.number), program.source.span(name)
 
 
 def _shown(call: ast.Call, listings: frozenset[str]) -> ast.expr | None:
@@ -71,7 +72,7 @@ def _shown(call: ast.Call, listings: frozenset[str]) -> ast.expr | None:
             return None
     match number:
         case ast.Slice(ast.expr() as first, ast.BinOp(above, ast.Add(), ast.Constant(1)), None):
-            return first if ast.unparse(first) == ast.unparse(above) else None
+            return first if unparsed(first) == unparsed(above) else None
         case ast.Slice():
             return None
         case ast.BinOp(inner, ast.Mod(), ast.Call(ast.Name("len"))):
@@ -131,10 +132,10 @@ def _conditions(origins: Origins, call: ast.Call, number: ast.expr, listings: fr
     """Return the conditions of a call that ask neither for GPUs nor for the number."""
     texts = set()
     for test in _tests_around(origins, call):
-        names = {inner.id for inner in ast.walk(test) if isinstance(inner, ast.Name)}
-        about = ast.unparse(number)
-        if not names & listings and about not in {ast.unparse(inner) for inner in ast.walk(test)}:
-            texts.add(ast.unparse(test))
+        names = {inner.id for inner in nodes(test) if isinstance(inner, ast.Name)}
+        about = unparsed(number)
+        if not names & listings and about not in {unparsed(inner) for inner in nodes(test)}:
+            texts.add(unparsed(test))
     return texts
 
 
@@ -152,5 +153,5 @@ def _is_counted(origins: Origins, node: ast.AST) -> bool:
     return any(
         isinstance(part, ast.Call) and last_word(part.func) == "len"
         for test in _tests_around(origins, node)
-        for part in ast.walk(test)
+        for part in nodes(test)
     )

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from tfmemlint.facts.syntax import AnyFunction, dotted, last_word
+from tfmemlint.facts.tree_walk import all_nodes, nodes, parents_of, unparsed
 from tfmemlint.model.records import dataclass
 from tfmemlint.rulekit.chosen_gpus import Choice, choices_in, device_arguments
 from tfmemlint.rulekit.gpu_listings import listings_of
@@ -73,10 +74,8 @@ class _Numbers:
 
     def __init__(self, tree: ast.Module) -> None:
         self.tree = tree
-        self.parents: dict[ast.AST, ast.AST] = {}
-        self.nodes = list(ast.walk(tree))
-        for node in self.nodes:
-            self.parents.update(dict.fromkeys(ast.iter_child_nodes(node), node))
+        self.parents = parents_of(tree)
+        self.nodes = list(all_nodes(tree))
         self.functions = {node.name: node for node in self.nodes if isinstance(node, AnyFunction)}
         self.classes = {node.name: node for node in self.nodes if isinstance(node, ast.ClassDef)}
         self.stores: dict[tuple[ast.AST, str], int] = {}
@@ -105,11 +104,11 @@ class _Numbers:
 
     def is_tested(self, choices: list[Choice]) -> bool:
         """True if a number, by which a GPU is chosen, is compared with what may be 0, or the number of GPUs."""
-        texts = {ast.unparse(choice.number) for choice in choices}
+        texts = {unparsed(choice.number) for choice in choices}
         for node in self.nodes:
             if isinstance(node, ast.Compare):
                 parts = [node.left, *node.comparators]
-                if any(ast.unparse(part) in texts for part in parts):
+                if any(unparsed(part) in texts for part in parts):
                     return True
         return False
 
@@ -146,7 +145,7 @@ class _Numbers:
             target = target.elts[0]
         if not isinstance(target, ast.Name) or counted_from_one(counted) is None:
             return
-        inner = [node for part in body for node in ast.walk(part)]
+        inner = [node for part in body for node in nodes(part)]
         if any(isinstance(node, ast.Name) and node.id == target.id and _is_store(node) for node in inner):
             return
         if any(isinstance(node, ast.Call) and self._starts_process(node) for node in inner):
@@ -169,7 +168,7 @@ class _Numbers:
                     self.attributes[attr] = counts
             case ast.Return(ast.expr() as value):
                 function = self._scope(node)
-                returns = sum(isinstance(each, ast.Return) for each in ast.walk(function))
+                returns = sum(isinstance(each, ast.Return) for each in nodes(function))
                 counts = self._counts(value)
                 if isinstance(function, AnyFunction) and counts is not None and returns == 1:
                     self.returned[function.name] = counts
@@ -242,7 +241,7 @@ class _Numbers:
 
     def _is_of_name(self, text: ast.expr) -> bool:
         """True for what is cut out of the name of the process."""
-        inner = list(ast.walk(text))
+        inner = list(nodes(text))
         return any(isinstance(part, ast.expr) and self._kind(part) == "name" for part in inner) and not any(
             isinstance(part, ast.BinOp) for part in inner
         )

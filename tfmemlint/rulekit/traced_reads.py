@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tfmemlint.facts.syntax import dotted
-from tfmemlint.facts.tree_walk import nodes
+from tfmemlint.facts.tree_walk import all_nodes, parents_of
 from tfmemlint.interpreter.program import Call
 from tfmemlint.knowledge.functions import MEMORY_CALLS
 from tfmemlint.model.finding import Span
@@ -73,20 +73,20 @@ class _Bodies:
         unit = program.units[number]
         self._source, self._tree = unit.source, unit.tree
         self._has = any(word in unit.source.text for word in ("tf.function", "tensorflow", *_STEPS_OF_KERAS))
-        self._parents: dict[int, ast.AST] | None = None
+        self._parents: dict[ast.AST, ast.AST] | None = None
 
     def traced_at(self, span: Span) -> tuple[str, bool] | None:
         """Return the name of the function that is traced where a call stands, and whether XLA compiles it."""
         if not self._has:
             return None
         if self._parents is None:
-            self._parents = {id(child): node for node in nodes(self._tree) for child in ast.iter_child_nodes(node)}
-        calls = (node for node in nodes(self._tree) if isinstance(node, ast.Call))
+            self._parents = parents_of(self._tree)
+        calls = (node for node in all_nodes(self._tree) if isinstance(node, ast.Call))
         node: ast.AST | None = next((call for call in calls if self._source.span(call) == span), None)
         while node is not None and not isinstance(node, _FUNCTIONS):
             if isinstance(node, ast.Call) and (dotted(node.func) or "").rpartition(".")[2] in _CALLS_IN_EACH_STEP:
                 return None
-            node = self._parents.get(id(node))
+            node = self._parents.get(node)
         return self._traced(node) if isinstance(node, ast.FunctionDef) else None
 
     def _traced(self, function: ast.FunctionDef) -> tuple[str, bool] | None:
@@ -95,7 +95,7 @@ class _Bodies:
             if (dotted(made) or "") in ("tf.function", "tensorflow.function"):
                 given = decorator.keywords if isinstance(decorator, ast.Call) else []
                 return function.name, any(map(_compiles, given))
-        around = (self._parents or {}).get(id(function))
+        around = (self._parents or {}).get(function)
         if function.name in _STEPS_OF_KERAS and isinstance(around, ast.ClassDef):
             bases = {(dotted(base) or "").rpartition(".")[2] for base in around.bases}
             # Keras has XLA compile it by default, and `tf.py_function` raises there: seen on TensorFlow 2.21.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from tfmemlint.facts.syntax import AnyFunction, last_word
+from tfmemlint.facts.tree_walk import all_nodes, parents_of
 
 Origin = tuple[object, ...]
 """Equal for two expressions that have the same value: a scope and a name, then attributes and keys."""
@@ -15,15 +16,13 @@ class Origins:
     """The origins of the values of a module."""
 
     def __init__(self, tree: ast.Module) -> None:
-        self.parents: dict[ast.AST, ast.AST] = {}
-        self.nodes = list(ast.walk(tree))
+        self.parents = parents_of(tree)
+        self.nodes = all_nodes(tree)
         self.calls: dict[str, list[ast.Call]] = {}
         self.stored: dict[tuple[ast.AST, str], list[ast.AST]] = {}
         self.attributes: dict[str, list[ast.AST]] = {}
         """The assignments to attributes of ``self``; ``others``: the attributes of anything else."""
         self.others: set[str] = set()
-        for node in self.nodes:
-            self.parents.update(dict.fromkeys(ast.iter_child_nodes(node), node))
         for node in self.nodes:
             if isinstance(node, ast.Call):
                 self.calls.setdefault(last_word(node.func), []).append(node)

@@ -6,13 +6,15 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from tfmemlint.facts.tree_walk import all_nodes
+
 _SHOWING = frozenset({"print", "pprint", "warn", "warning", "info", "debug"})
 """Functions that show something to people, and the methods of a log that do."""
 
 
 def idle_uses(tree: ast.AST) -> frozenset[int]:
     """Return the ids of the names in a module whose value is only searched for words that are no options, or shown."""
-    return frozenset(id(name) for node in ast.walk(tree) for name in _idle_in(node))
+    return frozenset(id(name) for node in all_nodes(tree) for name in _idle_in(node))
 
 
 def _idle_in(node: ast.AST) -> Iterator[ast.Name]:

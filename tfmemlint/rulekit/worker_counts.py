@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from tfmemlint.facts.syntax import AnyFunction, dotted, last_word, times_bound
+from tfmemlint.facts.tree_walk import all_nodes, nodes, unparsed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -50,9 +51,9 @@ def counted_from_one(counted: ast.expr) -> ast.expr | None:
 def number_of_processes(tree: ast.Module, parents: Mapping[ast.AST, ast.AST]) -> ast.expr | None:
     """Return the number of the processes where a module starts some in one place, and none elsewhere, and does not
     name them itself."""
-    classes = {node.name for node in ast.walk(tree) if is_process_class(node) and isinstance(node, ast.ClassDef)}
+    classes = {node.name for node in all_nodes(tree) if is_process_class(node) and isinstance(node, ast.ClassDef)}
     sites: list[ast.expr | None] = []
-    for node in ast.walk(tree):
+    for node in all_nodes(tree):
         if not isinstance(node, ast.Call):
             continue
         name = last_word(node.func)
@@ -90,7 +91,7 @@ def _count_around(node: ast.AST, parents: Mapping[ast.AST, ast.AST]) -> ast.expr
 def are_as_many_as_gpus(tree: ast.Module, total: ast.expr) -> bool:
     """True if a number is that of the GPUs by its name, or by what it is assigned."""
     both = (total, _resolved(tree, total))
-    return not any(map(_has_arithmetic, both)) and any(_OF_GPUS.search(ast.unparse(node)) for node in both)
+    return not any(map(_has_arithmetic, both)) and any(_OF_GPUS.search(unparsed(node)) for node in both)
 
 
 def is_first_gpu_idle(tree: ast.Module, text: str, total: ast.expr) -> bool:
@@ -106,7 +107,7 @@ def _resolved(tree: ast.Module, total: ast.expr) -> ast.expr:
             break
         values = [
             node.value
-            for node in ast.walk(tree)
+            for node in all_nodes(tree)
             if isinstance(node, ast.Assign)
             and any(isinstance(target, ast.Name) and target.id == total.id for target in node.targets)
         ]
@@ -117,13 +118,13 @@ def _resolved(tree: ast.Module, total: ast.expr) -> ast.expr:
 
 
 def _has_arithmetic(node: ast.AST) -> bool:
-    return any(isinstance(inner, ast.BinOp) for inner in ast.walk(node))
+    return any(isinstance(inner, ast.BinOp) for inner in nodes(node))
 
 
 def _others_use_tensorflow(tree: ast.Module) -> bool:
     """True if code that no worker runs uses TensorFlow for more than its configuration."""
     aliases: set[str] = set()
-    for node in ast.walk(tree):
+    for node in all_nodes(tree):
         if isinstance(node, ast.Import):
             aliases |= {(each.asname or each.name).split(".")[0] for each in node.names if _is_tensorflow(each.name)}
         elif isinstance(node, ast.ImportFrom) and _is_tensorflow(node.module or ""):
@@ -149,11 +150,11 @@ def _is_tensorflow(module: str) -> bool:
 
 def _run_by_workers(tree: ast.Module) -> set[ast.AST]:
     """Return the functions that workers run, and those that are named in these."""
-    nodes = list(ast.walk(tree))
-    functions = {node.name: node for node in nodes if isinstance(node, AnyFunction)}
-    classes = {node.name: node for node in nodes if isinstance(node, ast.ClassDef)}
+    everything = all_nodes(tree)
+    functions = {node.name: node for node in everything if isinstance(node, AnyFunction)}
+    classes = {node.name: node for node in everything if isinstance(node, ast.ClassDef)}
     pending: list[ast.AST] = [node for node in classes.values() if is_process_class(node)]
-    for node in nodes:
+    for node in everything:
         if isinstance(node, ast.Call):
             handed: Sequence[ast.expr] = [each.value for each in node.keywords if each.arg in _ROOTS]
             if last_word(node.func) in {"starmap", "delayed", *SUBMITTING, *MAPPING, *_POOLS}:
@@ -164,7 +165,7 @@ def _run_by_workers(tree: ast.Module) -> set[ast.AST]:
         part = pending.pop()
         if part not in reached:
             reached.add(part)
-            for inner in ast.walk(part):
+            for inner in nodes(part):
                 name = last_word(inner) if isinstance(inner, (ast.Name, ast.Attribute)) else ""
                 pending += [each for each in (functions.get(name), classes.get(name)) if each is not None]
     return reached
