@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests.processor_time import assert_linear
@@ -56,6 +56,8 @@ def _inside(text: str, span: Span) -> bool:
 
 
 @settings(max_examples=400, deadline=None)
+@example("\\\nA=")
+@example("A \\\n  = \\\n 1 # no value\n")
 @given(TEXTS)
 def test_places_are_places_of_the_text(text: str) -> None:
     for language in LANGUAGES:

@@ -98,7 +98,7 @@ def items_of(text: str) -> Iterator[MakeItem]:
             rule.recipe.append(RecipeLine(start + 1, end, tuple(path)))
             continue
         raw = text[start:end]
-        line = _JOINED.sub(" ", raw)
+        line = _on_one_row(raw)
         found = _DIRECTIVE.match(line)
         word = found[1] if found is not None else ""
         assigned = _ASSIGNMENT.match(line)
@@ -133,11 +133,11 @@ def items_of(text: str) -> Iterator[MakeItem]:
                 rule = None
                 yield MakeOther(line)
                 continue
-            targets = tuple(_JOINED.sub(" ", raw[:colon]).split())
+            targets = tuple(line[:colon].split())
             behind = start + colon + 1
             while text.startswith((":", "&"), behind) and behind < end and not text.startswith((":=", "::="), behind):
                 behind += 1
-            own = _ASSIGNMENT.match(_JOINED.sub(" ", text[behind:end]))
+            own = _ASSIGNMENT.match(_on_one_row(text[behind:end]))
             if own is not None:
                 rule = None
                 yield _variable(text, behind, end, own, tuple(path), targets, start)
@@ -175,24 +175,29 @@ def _variable(
     targets: tuple[str, ...] = (),
     line: int | None = None,
 ) -> MakeVariable:
-    """Return an assignment that begins at ``start``; ``found`` is the match of its line, which may be joined."""
-    joined = _JOINED.sub(" ", text[start:end])
-    value = _without_comment(joined[found.end() :])
+    """Return an assignment that begins at ``start``; ``found`` is the match of its line, by `_on_one_row`."""
     name = start + found.start("name")
     given = start + found.end()
+    stop = given + len(_without_comment(found.string[found.end() :]))
+    value = _JOINED.sub(" ", text[given:stop])
     return MakeVariable(
         found["name"],
         found["sign"],
         tuple(found["words"].split()),
-        min(name, end),
-        min(name + len(found["name"]), end),
-        min(given, end),
-        min(given + len(value), end),
+        name,
+        name + len(found["name"]),
+        given,
+        stop,
         value,
         (start if line is None else line, end),
         path,
         targets,
     )
+
+
+def _on_one_row(text: str) -> str:
+    """Return lines that backslashes join as one line, in which each character has the place that it has in them."""
+    return text.replace("\\\n", "  ")
 
 
 def _without_comment(value: str) -> str:
@@ -224,7 +229,7 @@ def reference(text: str, at: int, end: int | None = None) -> tuple[str, int]:
     and "" for a function or anything else that isn't a name."""
     end = len(text) if end is None else end
     mark = text[at + 1 : at + 2] if at + 1 < end else ""
-    if mark not in ("(", "{") or not mark:
+    if mark not in ("(", "{"):
         return mark, min(at + 2, end)
     other = ")" if mark == "(" else "}"
     depth, stop = 0, min(end, at + _MAX_REFERENCE_CHARS)
