@@ -13,6 +13,7 @@ from tfmemlint.model.intent import Purpose
 from tfmemlint.model.patterns import late_pattern
 from tfmemlint.model.records import dataclass
 from tfmemlint.rulekit.gpu_purposes import purposes_in
+from tfmemlint.rulekit.option_names import destination_of, full_name
 
 _NEGATIVE = late_pattern(r"-{0,2}(?:no|not|without|disable|skip|dont|never|off)[-_]", re.IGNORECASE)
 _OTHER_SOURCES = frozenset({"set_defaults", "setattr", "__dict__", "configargparse", "jsonargparse", "set_default"})
@@ -29,7 +30,7 @@ class FrozenOption:
 
     Attributes:
         call: where it is declared. name: as it is written. value: what it always is. action, default: the expressions
-            to correct. negative: it is named for what it turns off. others: the name under which it is read isn't.
+            to correct. negative: it is named for what it turns off. reads_positive: the name it is read under is not.
         purpose: what is configured depending on it. configured: where. runs: it is always configured, not never.
     """
 
@@ -92,9 +93,8 @@ def _declared(everything: Sequence[ast.AST]) -> list[_Declared]:
         given = keywords.get("dest")
         if not words or None in keywords or (given is not None and not isinstance(given, ast.Constant)):
             continue
-        full = next((word for word in words if word.startswith("--")), words[0])
-        destination = str(given.value) if isinstance(given, ast.Constant) else full.lstrip("-").replace("-", "_")
-        found.setdefault(destination, []).append(_frozen(node, full, destination, keywords))
+        destination = destination_of(words, keywords)
+        found.setdefault(destination, []).append(_frozen(node, full_name(words), destination, keywords))
     return [each[0] for each in found.values() if len(each) == 1 and each[0] is not None]
 
 

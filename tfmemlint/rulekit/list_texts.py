@@ -9,6 +9,7 @@ from tfmemlint.facts.syntax import dotted
 from tfmemlint.facts.tree_walk import nodes, scope_nodes
 from tfmemlint.knowledge.variables import VISIBLE
 from tfmemlint.model.records import dataclass
+from tfmemlint.rulekit.option_names import destination_of
 
 _LISTS = frozenset({"list", "List", "Sequence", "Iterable", "tuple", "Tuple", "Collection"})
 _MAKERS = frozenset({"list", "tuple", "range", "sorted"})
@@ -75,13 +76,7 @@ def _list_options(everything: Sequence[ast.AST]) -> frozenset[str]:
                 given = {keyword.arg: keyword.value for keyword in keywords}
                 if not words:
                     continue
-                full = next((word for word in words if word.startswith("--")), words[0])
-                match given.get("dest"):
-                    case ast.Constant(value=str(name)):
-                        pass
-                    case _:
-                        name = full.lstrip("-").replace("-", "_")
-                (found if _takes_several(given) else others).add(name)
+                (found if _takes_several(given) else others).add(destination_of(words, given))
             case ast.Attribute(attr=name, ctx=ast.Store()):
                 others.add(name)
             case _:

@@ -11,6 +11,7 @@ from tfmemlint.facts.statements import blocks_of, own_nodes
 from tfmemlint.facts.syntax import dotted, leaves_block
 from tfmemlint.facts.tree_walk import all_nodes, unparsed
 from tfmemlint.model.records import dataclass
+from tfmemlint.rulekit.option_names import destination_of
 
 _OF_GPUS = re.compile(r"gpu|device|card|accel", re.IGNORECASE)
 _DEVICE_TEXT = re.compile(r"gpu:", re.IGNORECASE)
@@ -309,21 +310,13 @@ def _options(tree: ast.Module) -> dict[str, int | None]:
         if function == "DEFINE_integer" and words:
             found[words[0]] = _whole(node.args[1] if len(node.args) > 1 else keywords.get("default"))
         elif function == "add_argument" and words:
-            name = _destination(words, keywords)
+            name = destination_of(words, keywords)
             type_ = keywords.get("type")
             if isinstance(type_, ast.Name) and type_.id == "int" and not {"action", "nargs"} & keywords.keys():
                 found[name] = _whole(keywords.get("default"))
             else:
                 others.add(name)
     return {name: default for name, default in found.items() if name not in others}
-
-
-def _destination(words: Sequence[str], keywords: dict[str, ast.expr]) -> str:
-    """Return the name under which an option of argparse is read."""
-    given = keywords.get("dest")
-    if isinstance(given, ast.Constant) and isinstance(given.value, str):
-        return given.value
-    return next((word for word in words if word.startswith("--")), words[0]).lstrip("-").replace("-", "_")
 
 
 def _integer_fields(tree: ast.Module) -> dict[str, int | None]:

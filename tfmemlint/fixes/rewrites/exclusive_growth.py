@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from tfmemlint.fixes.concrete_tree import walk
+from tfmemlint.fixes.opposites import opposite_of
 from tfmemlint.fixes.withheld import Withheld
 from tfmemlint.model.finding import Finding
 
@@ -17,13 +18,6 @@ if TYPE_CHECKING:
 WHY_NOT = "the limit is not set on every path; on the others, growth is in force"
 _THROUGH = (cst.For, cst.With, cst.Try)
 """Statements around a limit in which it is set all the same."""
-_OPPOSITES: dict[type[cst.BaseCompOp], type[cst.BaseCompOp]] = {
-    cst.Is: cst.IsNot,
-    cst.In: cst.NotIn,
-    cst.Equal: cst.NotEqual,
-    cst.GreaterThan: cst.LessThanEqual,
-    cst.LessThan: cst.GreaterThanEqual,
-}
 
 
 def exclude(editor: Editor, finding: Finding, growth: cst.Call) -> None:
@@ -49,7 +43,7 @@ def exclude(editor: Editor, finding: Finding, growth: cst.Call) -> None:
     if first == second + 1:
         _join(editor, condition, growing)
     else:
-        _guard(editor, growing, _opposite(editor, condition.test))
+        _guard(editor, growing, opposite_of(editor, condition.test))
     editor.unsafe("Grow the memory only where no limit is set")
 
 
@@ -147,19 +141,3 @@ def _guard(editor: Editor, statement: Statement, test: cst.BaseExpression) -> No
         editor.discard(statement)
     else:
         editor.replace_statement(statement, editor.module.code_for_node(whole))
-
-
-def _opposite(editor: Editor, test: cst.BaseExpression) -> cst.BaseExpression:
-    """Return the negation of a condition, as people write it."""
-    match test:
-        case cst.UnaryOperation(operator=cst.Not(), expression=inner):
-            return inner
-        case cst.Comparison(comparisons=[cst.ComparisonTarget(operator=operator) as target]):
-            for asked, opposite in (*_OPPOSITES.items(), *((value, key) for key, value in _OPPOSITES.items())):
-                if isinstance(operator, asked):
-                    return test.with_changes(comparisons=[target.with_changes(operator=opposite())])
-        case _:
-            pass
-    plain = isinstance(test, (cst.Name, cst.Attribute, cst.Subscript)) or bool(test.lpar)
-    code = editor.module.code_for_node(test)
-    return cst.parse_expression(f"not {code}" if plain else f"not ({code})")

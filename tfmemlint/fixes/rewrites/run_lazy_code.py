@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 from libcst import matchers
 
+from tfmemlint.fixes.opposites import opposite_of
 from tfmemlint.fixes.withheld import Withheld
 from tfmemlint.model.finding import Finding, Span
 
@@ -362,14 +363,6 @@ def assign(editor: Editor, finding: Finding) -> None:
     editor.unsafe(f"Assign {text.partition(' = ')[0]}")
 
 
-_CONTRARY = {
-    cst.Is: "is not",
-    cst.IsNot: "is",
-    cst.Equal: "!=",
-    cst.NotEqual: "==",
-}
-
-
 def raise_instead(editor: Editor, finding: Finding) -> None:
     """Raise the error of an assertion by a statement that Python never drops.
 
@@ -380,17 +373,7 @@ def raise_instead(editor: Editor, finding: Finding) -> None:
     line = statement.body[0] if isinstance(statement, cst.SimpleStatementLine) and len(statement.body) == 1 else None
     if not isinstance(line, cst.Assert):
         raise Withheld("Python drops what stands under __debug__: move the configuration out of it")
-    match line.test:
-        case cst.UnaryOperation(operator=cst.Not(), expression=expression):
-            fails = editor.code(expression)
-        case cst.Comparison(left=left, comparisons=[cst.ComparisonTarget(operator, value)]) if (
-            type(operator) in _CONTRARY
-        ):
-            fails = f"{editor.code(left)} {_CONTRARY[type(operator)]} {editor.code(value)}"
-        case cst.Call() | cst.Name() | cst.Attribute() | cst.Subscript():
-            fails = f"not {editor.code(line.test)}"
-        case _:
-            fails = f"not ({editor.code(line.test)})"
+    fails = editor.module.code_for_node(opposite_of(editor, line.test))
     message = editor.code(line.msg) if line.msg is not None else ""
     raised = f"raise AssertionError({message})" if message else "raise AssertionError"
     editor.replace_statement(statement, f"if {fails}:\n{editor.module.default_indent}{raised}\n")

@@ -138,12 +138,15 @@ def note_same(context: Context, name: str, given: ast.Attribute) -> None:
 
 def _is_asked_alike(context: Context, asked: ConditionCall) -> bool:
     """True if a function of the program is asked that computes its answer from constants and the environment."""
-    if not isinstance(asked.call.func, ast.Name) or asked.call.keywords:
-        return False
-    called = context.scope.lookup(asked.function)
-    if not isinstance(called, Function) or not context.unit.shapes.answers_alike(called.node):
-        return False
-    return all(isinstance(each, ast.Constant) for each in asked.call.args)
+    plain = not asked.call.keywords and all(isinstance(each, ast.Constant) for each in asked.call.args)
+    return plain and _function_asked(context, asked) is not None
+
+
+def _function_asked(context: Context, asked: ConditionCall) -> Function | None:
+    """Return the function of the program that a test asks, if it answers alike each time."""
+    called = context.scope.lookup(asked.function) if isinstance(asked.call.func, ast.Name) else None
+    alike = isinstance(called, Function) and context.unit.shapes.answers_alike(called.node)
+    return called if alike and isinstance(called, Function) else None
 
 
 def _variables_set(context: Context, facts: TestFacts) -> list[str]:
@@ -153,8 +156,8 @@ def _variables_set(context: Context, facts: TestFacts) -> list[str]:
     asked: set[object] = set()
     for each in facts.calls:
         asked |= {part.value for part in each.call.args if isinstance(part, ast.Constant)}
-        called = context.scope.lookup(each.function) if isinstance(each.call.func, ast.Name) else None
-        if isinstance(called, Function) and context.unit.shapes.answers_alike(called.node):
+        called = _function_asked(context, each)
+        if called is not None:
             # A variable whose name is not among the arguments is named by the function itself.
             asked |= {part.value for part in nodes(called.node) if isinstance(part, ast.Constant)}
     return [f"{name}={context.state.env[name]}" for name in sorted(context.state.env) if name in asked]

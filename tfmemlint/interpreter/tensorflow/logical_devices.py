@@ -85,9 +85,8 @@ def check_logical(context: Context, call: Invocation) -> ConfigEffect | None:
     if device_key(device) == ANY and any(_is_set_by(setting, call.node) for setting in context.here.limits.values()):
         # The same statement once more, for GPUs that are not known: TensorFlow accepts the limits that are in force.
         return None
-    once_more = present is not None and _is_set_by(present, call.node)
-    once_more = once_more and not any(loop.repeated for loop in context.loops)
-    if present is not None and once_more and _may_be_as(present, wanted):
+    repeats = any(loop.repeated for loop in context.loops)
+    if present is not None and not repeats and _is_set_by(present, call.node) and _may_be_as(present, wanted):
         # A function that configures is called again, with limits that are not known, but may well be those in force.
         return None
     return late_effect(context, VIRTUAL_FIXED, present, wanted) or _voided_growth(context, wanted)

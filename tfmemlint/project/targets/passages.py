@@ -149,8 +149,6 @@ def _quotes(lines: Sequence[str]) -> Iterator[int]:
         if row < len(lines) and _QUOTE_OF_A_REPORT.match(line):
             block.append(row)
             continue
-        if any(
-            re.search(r"\b(?:error|fail\w*|crash\w*|issue|bug|traceback)\b", lines[at], re.IGNORECASE) for at in block
-        ):
+        if any(_FAILURE.search(lines[at]) is not None for at in block):
             yield from block
         block = []
