@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tfmemlint.facts.syntax import dotted
+from tfmemlint.facts.syntax import dotted, last_word
 from tfmemlint.facts.tree_walk import all_nodes, parents_of
 from tfmemlint.interpreter.program import Call
 from tfmemlint.knowledge.functions import MEMORY_CALLS
@@ -66,6 +66,11 @@ def _compiles(given: ast.keyword) -> bool:
     return given.arg in ("jit_compile", "experimental_compile") and not is_off
 
 
+def _makes_graph(node: ast.expr) -> bool:
+    """True for ``tf.function``, and for a call of it."""
+    return dotted(node.func if isinstance(node, ast.Call) else node) in ("tf.function", "tensorflow.function")
+
+
 class _Bodies:
     """The functions of a module, as far as it is asked for them."""
 
@@ -90,14 +95,20 @@ class _Bodies:
         return self._traced(node) if isinstance(node, ast.FunctionDef) else None
 
     def _traced(self, function: ast.FunctionDef) -> tuple[str, bool] | None:
-        for decorator in function.decorator_list:
-            made = decorator.func if isinstance(decorator, ast.Call) else decorator
-            if (dotted(made) or "") in ("tf.function", "tensorflow.function"):
-                given = decorator.keywords if isinstance(decorator, ast.Call) else []
-                return function.name, any(map(_compiles, given))
+        made = [each for each in function.decorator_list if _makes_graph(each)] or self._given(function.name)
+        if made:
+            given = made[0].keywords if isinstance(made[0], ast.Call) else []
+            return function.name, any(map(_compiles, given))
         around = (self._parents or {}).get(function)
         if function.name in _STEPS_OF_KERAS and isinstance(around, ast.ClassDef):
             bases = {(dotted(base) or "").rpartition(".")[2] for base in around.bases}
             # Keras has XLA compile it by default, and `tf.py_function` raises there: seen on TensorFlow 2.21.
             return (function.name, True) if bases & {"Model", "Sequential", "Functional"} else None
         return None
+
+    def _given(self, name: str) -> list[ast.expr]:
+        """Return the calls of ``tf.function`` that get a function of this name, if nothing calls it by itself."""
+        calls = [node for node in all_nodes(self._tree) if isinstance(node, ast.Call)]
+        if any(last_word(call.func) == name for call in calls):
+            return []
+        return [call for call in calls if _makes_graph(call) and call.args and last_word(call.args[0]) == name]
