@@ -12,7 +12,6 @@ LONGEST_FIRST = (
     "truth/test_fixtures.py",
     "verify/test_sandboxed_programs.py",
     "test_package.py",
-    "test_fix_properties.py",
     "safety/test_names_are_harmless.py",
     "safety/test_logs_obey_nothing.py",
     "fixes/test_order_repairs.py",
@@ -64,6 +63,7 @@ LONGEST_FIRST = (
     "fit/test_xspace.py",
     "truth/test_across_modules.py",
     "test_program_fixtures.py",
+    "test_fix_properties.py",
     "test_fixtures.py",  # long after test_snapshots.py, which makes most of the runs that it looks at
 )
 """Files that take more than some ten seconds, from those that take minutes down."""

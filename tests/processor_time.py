@@ -6,10 +6,12 @@ A busy machine makes wall time long, and a slow one all times; a ratio of two pr
 from __future__ import annotations
 
 import ast
+import contextlib
 import gc
+import signal
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 from typing import TypeVar
 
@@ -42,6 +44,29 @@ def measured(work: Callable[[], Result]) -> tuple[Result, float]:
         return result, processor_seconds() - before
     finally:
         gc.enable()
+
+
+@contextlib.contextmanager
+def at_most(seconds: float) -> Iterator[None]:
+    """Let what never ends fail: what is inside may take so many seconds of processor time (on Windows, any number).
+
+    Raises:
+        AssertionError: it has taken longer. A regular expression in the middle of its work is stopped as well.
+    """
+    if sys.platform == "win32":
+        yield
+        return
+
+    def stop(*_: object) -> None:
+        raise AssertionError(f"it has not ended after {seconds:g} s of processor time")
+
+    before = signal.signal(signal.SIGVTALRM, stop)
+    signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)
 
 
 def reference_seconds() -> float:

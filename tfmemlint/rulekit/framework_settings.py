@@ -19,9 +19,7 @@ _SETTING = late_pattern(
 _RELEASE_SETTING = late_pattern(
     r"(?:tf|tensorflow|framework|backend)[_-]?(?:major[_-]?)?ver(?:sion)?(?:$|[_-])", re.IGNORECASE
 )
-_OF_RELEASE = late_pattern(
-    r"(?:tf|tensor[ _-]?flow)[ _.-]?v?(?P<major>[12])(?:[._-]?(?:x|\d+))*(?:[_-].*)?", re.IGNORECASE
-)
+_OF_RELEASE = late_pattern(r"(?:tf|tensor[ _-]?flow)[ _.-]?v?(?P<major>[12])(?:\.?[x\d])*(?:[_-].*)?", re.IGNORECASE)
 _NUMBER = late_pattern(r"v?(?P<major>[12])(?:\.(?:x|\d+))*", re.IGNORECASE)
 _OTHERS = frozenset(
     {

@@ -15,7 +15,7 @@ _MAX_SENTENCE = 2_000
 _TF = r"(?:tensor[ -]?flow|tf)"
 _SENTENCE_END = late_pattern(r"[.!?;](?=[\s*_)\"'\u201d]|$)|[。！？；]|\s\|\s")
 _CLAUSE_END = late_pattern(
-    r",?\s+(?:but|although|though|however|while)\b|,\s+(?:and|or|it|which|so|you)\b|[,，]\s*(?:但|不过|也|并)",
+    r"(?:,|(?<![\s,]))\s+(?:but|although|though|however|while)\b|,\s+(?:and|or|it|which|so|you)\b|[,，]\s*(?:但|不过|也|并)",
     re.IGNORECASE,
 )
 _ASIDE = late_pattern(r"\([^()\n]{0,200}\)")

@@ -29,15 +29,17 @@ _PROMPT = late_pattern(
     r"\s*(?P<command>\S.*)"
 )
 _PRINTED = late_pattern(
-    r"Traceback \(most recent call last\)|^\s*>>> |^\s*File \"[^\"]{1,300}\", line \d"
-    r"|^\s*\d{4}-\d\d-\d\d[ T]\d\d:\d\d|^\s*[IWEF]\d{4} \d\d:\d\d|^\s*\[?(?:INFO|WARNING|WARN|ERROR|DEBUG)\]?\b"
-    r"|^\w{0,60}(?:Error|Exception|Warning): |^\s*(?:Requirement already satisfied|Collecting |Successfully installed )"
-    r"|^\s*Epoch \d+/\d+|\bETA: |^\s*(?:Summary|Home-page): ",
+    r"Traceback \(most recent call last\)|^[ \t]*>>> |^[ \t]*File \"[^\"]{1,300}\", line \d"
+    r"|^[ \t]*\d{4}-\d\d-\d\d[ T]\d\d:\d\d|^[ \t]*[IWEF]\d{4} \d\d:\d\d"
+    r"|^[ \t]*\[?(?:INFO|WARNING|WARN|ERROR|DEBUG)\]?\b"
+    r"|^\w{0,60}(?:Error|Exception|Warning): "
+    r"|^[ \t]*(?:Requirement already satisfied|Collecting |Successfully installed )"
+    r"|^[ \t]*Epoch \d+/\d+|\bETA: |^[ \t]*(?:Summary|Home-page): ",
     re.MULTILINE,
 )
 """Rows that only a program prints; people don't write them where they list what is needed."""
 _INSTALLS = late_pattern(
-    r"\b(?:pip3?|conda|mamba|docker)\s+(?:install|create|run|pull)\b|^\s*[\w-]{1,60}==\d", re.MULTILINE
+    r"\b(?:pip3?|conda|mamba|docker)\s+(?:install|create|run|pull)\b|^[ \t]*[\w-]{1,60}==\d", re.MULTILINE
 )
 _SAYS_OUTPUT = late_pattern(
     r"\b(?:outputs?|prints?|printed|logs?|errors?|tracebacks?|fails?|looks? like|similar to|shows?|returns?|console"

@@ -20,7 +20,7 @@ _ASSIGNMENT = re.compile(
 _DIRECTIVE = re.compile(r"[ \t]*(-include|[a-z]+)(?=[ \t(]|$)")
 _CONDITIONS = frozenset({"ifdef", "ifndef", "ifeq", "ifneq"})
 _INCLUDES = frozenset({"include", "-include", "sinclude"})
-_JOINED = re.compile(r"[ \t]*\\\n[ \t]*")
+_JOINED = re.compile(r"(?:(?<![ \t])[ \t]+)?\\\n[ \t]*")
 _NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 _MAX_REFERENCE_CHARS = 500
 _MAX_DEPTH = 100
