@@ -171,9 +171,12 @@ def _is_read_anew(program: Program, write: EnvWrite) -> bool:
 
 
 def _is_set_once_more(program: Program, write: EnvWrite, before: Value | None) -> bool:
-    """Return True if the same constant may be set already: on some way to here, or as the same line ran before."""
+    """Return True if the same constant may be set already: on some way to here, or as the same line ran before; or if
+    all of its flags are."""
     if not isinstance(write.value, Const):
         return False
+    if isinstance(before, Const) and write.name == "TF_XLA_FLAGS":
+        return set(str(write.value.value).split()) <= set(str(before.value).split())
     if isinstance(before, Choice):
         return write.value in before.options
     if before != UNKNOWN:

@@ -215,6 +215,7 @@ class SecondSessionOtherOptions(Rule):
         of_keras = (
             not of_sessions and "keras" in first.name and "set_session(" in program.source.segment(session.statement)
         )
+        moves = of_keras and known and not _is_cleared_between(program, first, session)
         return self.finding(
             program,
             session,
@@ -228,11 +229,21 @@ class SecondSessionOtherOptions(Rule):
             outcome="Nothing is raised; the options of the first allocator of the process stay in force",
             advice=_advice(first),
             trace=start_trace(first, session, f"{written(short(session.name))} comes after the devices are made"),
-            fixable=plain and first.path == session.path and (of_sessions or (of_keras and known)),
+            fixable=plain and first.path == session.path and (of_sessions or moves),
             details={"options": lost, "values": lost, "ways": start_details(first, session), "moves": of_keras}
             | _place_of(first),
             anchors={"first": first.span, "start": first.span},
         )
+
+
+def _is_cleared_between(program: Program, first: RuntimeStart, session: SessionMade) -> bool:
+    """True if Keras drops its session between the two: a session that is set above would be dropped with it."""
+    return any(
+        call.path == session.path
+        and first.span.row < call.span.row < session.span.row
+        and (short(call.name) == "clear_session" or call.name.endswith("get_session().close"))
+        for call in program.calls()
+    )
 
 
 def _place_of(first: RuntimeStart) -> dict[str, object]:

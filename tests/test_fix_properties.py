@@ -27,13 +27,17 @@ def properties() -> ModuleType:
 SLOW = ["legacy", "articles"]
 
 
+_ABOUT_COMMENTS = {f"TFM90{number}" for number in range(10)}
+
+
 def _rules_with_fixtures() -> list[str]:
-    return sorted({path.parent.name for path in fixture_paths("bad")})
+    return sorted({path.parent.name for path in fixture_paths("bad")} - _ABOUT_COMMENTS)
 
 
 @pytest.mark.parametrize("code", _rules_with_fixtures())
 def test_nothing_is_lost_in_the_fixtures_of_a_rule(code: str, properties: ModuleType) -> None:
-    """That a second fix changes nothing is held where each fixed side is judged."""
+    """That a second fix changes nothing is held where each fixed side is judged; a fix of a rule about the comments
+    that silence rules takes comments away."""
     for path in (each for each in fixture_paths("bad") if each.parent.name == code):
         encoding = encoding_of(path)
         before, after = fixture_runs.read_fixture(path)[path.name], fixture_runs.fix(path).texts[path.name]

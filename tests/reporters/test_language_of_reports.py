@@ -22,7 +22,7 @@ from tfmemlint.verify import report as verify_report
 MESSAGE = re.compile(r"\b\w+(?:Error|Exception|Warning): .*")
 """TensorFlow's own messages, which no language changes."""
 SENTENCE = re.compile(r"(?<![\w.'\"`(])[A-Za-z]+ [a-z]+\b(?! in\b|\()")
-NAMES = re.compile(r"`[^`]*`|\(0\.\d if [^)]*\)|\S+ if \S+ % 2 == 0 else \S+|GPU [a-z_]+\.[a-z_]+")
+NAMES = re.compile(r"`[^`]*`|\(0\.\d if [^)]*\)|\S+ if \S+ % 2 == 0 else \S+|GPU [a-z_]+(?:\.[a-z_]+)?$|(?<=，如果 ).+")
 """Code, among it that of the fixtures."""
 LATE = f"{TF}x = tf.constant(1)\n{GROW}"
 

@@ -398,6 +398,7 @@ CUT_WRONG = {
     "TFM510/bad_method.py": "the lines that raise before the session of a method are not left out alike",
     "TFM510/bad_private_backend.py": "the session that a function of Keras makes first is left out of the slice",
     "TFM302/bad_option_string.py": "the options that a parser is given are left out of the slice",
+    "TFM610/bad_through_a_method.py": "the value that a traced function returns is left out of the slice",
     "TFM508/bad_after_session.py": "the session that a helper returns is left out of the slice",
 }
 """The programs whose slices do not do yet what they do, and why."""

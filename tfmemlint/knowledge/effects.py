@@ -49,6 +49,10 @@ def effect(name: str, target: Target, *, graph: bool = False) -> Effect | None:
         if graph and spelling in _SAVES_SHARDED and target >= _SAVES_SHARDED_SINCE:
             return Effect.STARTS
         found = _at(spelling, target, graph)
+        if found is None and graph and spelling.startswith("tf.config."):
+            # These ask the context for its configuration, whatever mode the program is in: measured in graph mode on
+            # the simulated driver for six of them (2.21), of which the table of graph mode has none.
+            found = Effect.LISTS if _at(spelling, target, False) is Effect.LISTS else None
         if found is not None:
             return found
     return None
@@ -138,7 +142,8 @@ _ALLOCATES = frozenset(
     }
 )
 """Observed in the allocator's own log with a simulated driver (a session and ``device_lib`` on six releases, both
-functions of ``tf.test`` on 2.21). ``get_session`` creates such a session if there is none; that of
+functions of ``tf.test`` on 2.21). ``get_session`` creates such a session if there is none (that of the standalone Keras
+2.3.1 under both of its names, on 1.15.5); that of
 ``tensorflow.python.keras`` is the same function on 1.15.5, and its own, with the same result, on 2.21. A ``Server``
 makes the devices even with ``start=False``, with the options of its own ``config`` (2.21). That they are its own, and
 not those that a session asks for, was seen of CPUs on 1.15.5 as well."""
@@ -149,7 +154,7 @@ _MAKE_SESSION = re.compile(
     r"tf\.keras\.(?:models\.)?(?:Model|Sequential|load_model)\(\)\."
     r"(?:fit|evaluate|predict|(?:fit|evaluate|predict)_generator|(?:train|test|predict)_on_batch|predict_classes"
     r"|[gs]et_weights|load_weights|save|save_weights)"
-    r"|tf\.keras\.models\.load_model|tf\.keras\.backend\.(?:(?:get|set|batch_get)_value|eval)"
+    r"|tf\.keras\.models\.load_model|tf\.keras\.backend\.(?:(?:batch_)?[gs]et_value|eval|function\(\))"
 )
 """These ask Keras for its session, which makes one without options where there is none. Observed on 1.15.5, of Keras
 2.3.1 beside it as well. ``compile``, ``summary``, ``to_json``, ``clone_model``, ``model_from_json``, ``K.function``

@@ -9,6 +9,10 @@ with 2.3.4: AttributeError ``_TensorLike``). 2.5 brings a copy of its own. With 
 implementation of its own. Seen with 2.0.4 and 2.2.3: it starts the runtime where ``tf.keras`` does, when layers are
 built, models compiled and metrics made. 84 of its layers were made, and none of them does so then, where those of
 ``tf.keras`` that are called ``LSTM`` and ``GRU`` do.
+
+On TensorFlow 1 it is an implementation of its own, too, and makes a session where ``tf.keras`` makes one. Seen of 2.3.1
+and of ``tf.keras`` on 1.15.5: where models are fitted, asked for weights, saved and loaded, where a variable's value is
+asked for or set, and by ``get_session``.
 """
 
 from __future__ import annotations
@@ -46,6 +50,10 @@ _MOVED = {"saving.load_model": "models.load_model", "saving.save_model": "models
 """The same functions (2.15 and 2.21), by the name that ``tf.keras`` of every release has."""
 _SINCE = "2.0"
 _FORWARDED_SINCE = "2.3"
+_BACKEND = re.compile(
+    r"backend\.(?:tensorflow_backend\.)?(get_session|(?:batch_)?[gs]et_value|eval|function)((?:\(\))?)\Z"
+)
+"""Functions of the backend that need a session, and do so under TensorFlow 1 as those of ``tf.keras`` do."""
 _OWN = re.compile(r"layers\.(?:recurrent\.|experimental\.)?(?:LSTM|GRU)\b|optimizers\b")
 """Parts that Keras 2.3.1 implements in its own way: its optimizers start the runtime, its layers do not."""
 
@@ -54,7 +62,11 @@ def name_in_tensorflow(name: str, target: Target) -> str:
     """Return the name in ``tf.keras`` of what ``keras`` calls ``name``; "" if the two differ, or may."""
     package, _, rest = name.partition(".")
     rest = _MOVED.get(rest, rest)
-    if package != "keras" or rest.partition(".")[0] not in _PARTS or target.index < position(_SINCE):
+    if package != "keras":
+        return ""
+    if target.index < position(_SINCE) and (of_session := _BACKEND.match(rest)) is not None:
+        return f"tf.keras.backend.{of_session[1]}{of_session[2]}"
+    if rest.partition(".")[0] not in _PARTS:
         return ""
     if target.index < position(_FORWARDED_SINCE) and _OWN.match(rest):
         return ""

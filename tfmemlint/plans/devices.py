@@ -6,23 +6,28 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from tfmemlint.interpreter.program import SessionMade
+from tfmemlint.interpreter.program import EnvWrite, SessionMade
 from tfmemlint.interpreter.state import ANY, PART, Key, Setting, State
 from tfmemlint.interpreter.values import EACH, Const, Device, Devices
 from tfmemlint.knowledge import environment
+from tfmemlint.knowledge.variables import VISIBLE, judge_value
 from tfmemlint.model.finding import Span
 from tfmemlint.plans.entry_run import EntryRun, listed_numbers, numbers_of
 from tfmemlint.plans.memory import of_session, of_settings
 from tfmemlint.plans.model import Device as Row
 from tfmemlint.plans.model import Memory
+from tfmemlint.plans.variables import is_text_of_list
 from tfmemlint.rulekit.explain import written
+
+_NONE = frozenset({"visible", "twice"})
+"""The kinds of values of ``CUDA_VISIBLE_DEVICES`` that name no GPU."""
 
 
 def devices(run: EntryRun, refused: frozenset[Span]) -> tuple[Row, ...]:
     """Return the GPUs that an entry point distinguishes, and what TensorFlow does with the memory of each. ``refused``
     are the calls that raise, and so set nothing."""
     state = _without(run.in_force, refused)
-    hidden = run.env_row("CUDA_VISIBLE_DEVICES") if run.count == 0 else _hidden_by_variable(run)
+    hidden = run.env_row(VISIBLE) if run.count == 0 else _hidden_by_variable(run)
     if hidden is not None:
         return (Row("each GPU", None, Memory("none", "no GPU is visible", rows=(hidden,)), False, hidden),)
     session = run.session if run.configured else None
@@ -30,7 +35,7 @@ def devices(run: EntryRun, refused: frozenset[Span]) -> tuple[Row, ...]:
     for key, name in _keys(run, state):
         visible, row = _visible(state, key) if session is None else _listed(session)
         if visible and row is None and listed_numbers(state) is not None:
-            row = run.env_row("CUDA_VISIBLE_DEVICES")
+            row = run.env_row(VISIBLE)
         if visible is False:
             memory = Memory("none", "hidden: nothing is taken", rows=() if row is None else (row,))
         elif session is not None:
@@ -99,10 +104,15 @@ def _listed(session: SessionMade) -> tuple[bool | None, int | None]:
 
 
 def _hidden_by_variable(run: EntryRun) -> int | None:
-    """Return the row that hides all GPUs by ``CUDA_VISIBLE_DEVICES``, set in time."""
-    if run.in_force.max_gpus != 0 or not isinstance(run.in_force.cuda_visible_devices, Const):
+    """Return the row that hides all GPUs by ``CUDA_VISIBLE_DEVICES``, set in time, be it meant or not."""
+    value = run.in_force.cuda_visible_devices
+    if value is None:
         return None
-    return run.env_row("CUDA_VISIBLE_DEVICES")
+    if isinstance(value, Const):
+        names_none = isinstance(value.value, str) and (bad := judge_value(VISIBLE, value.value)) and bad.kind in _NONE
+        return run.env_row(VISIBLE) if run.in_force.max_gpus == 0 or names_none else None
+    write = next((write for write in run.of(EnvWrite) if write.name == VISIBLE and write.value == value), None)
+    return write.span.row if write is not None and is_text_of_list(write, run) else None
 
 
 def _shown(state: State) -> list[int] | None:

@@ -30,7 +30,7 @@ def predict(stated: StatedIntent, write: EnvWrite, run: EntryRun) -> Prediction 
     wrong = _wrong_value(write)
     if wrong is not None:
         return wrong if wrong.exception else _replaced(write, run) or wrong
-    if _is_text_of_list(write, run):
+    if is_text_of_list(write, run):
         words = "without effect: the text of a list names no GPU"
         return Prediction(PredictionKind.FAILS, "value", words, ("Nothing is raised",))
     missing = _no_such_gpu(write, run)
@@ -55,7 +55,7 @@ def predict(stated: StatedIntent, write: EnvWrite, run: EntryRun) -> Prediction 
     return Prediction(kind, "late", lead + words, ("Nothing is raised",), because=row)
 
 
-def _is_text_of_list(write: EnvWrite, run: EntryRun) -> bool:
+def is_text_of_list(write: EnvWrite, run: EntryRun) -> bool:
     """Return True if CUDA_VISIBLE_DEVICES gets the text of a list that isn't known."""
     program = run.program
     if write.name != VISIBLE or isinstance(write.value, Const) or write.path != program.source.path:

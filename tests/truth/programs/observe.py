@@ -87,6 +87,8 @@ class Observer:
 
     def __init__(self) -> None:
         env = {name: value for name, value in os.environ.items() if not name.startswith(_STEERING)}
+        # The CPU has allocator statistics on every processor then, as `tfmemlint.verify.edge` says.
+        env["TF_ENABLE_ONEDNN_OPTS"] = "1"
         env.update(TF_CPP_MIN_LOG_LEVEL="3", OPENBLAS_NUM_THREADS="1", PYTHONHASHSEED="0", CUDA_VISIBLE_DEVICES="")
         env["PYTHONPATH"] = str(_ROOT)
         self._process = subprocess.Popen(

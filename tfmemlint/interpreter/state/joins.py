@@ -58,7 +58,14 @@ def join_states(left: State, right: State, left_guard: Guards = (), right_guard:
         # What is set for GPUs is moot where there are none: the other way decides.
         having = right if left.max_gpus == 0 else left
         left, right = (
-            replace(way, growth=having.growth, limits=having.limits, visible=having.visible) for way in (left, right)
+            replace(
+                way,
+                growth=having.growth,
+                limits=having.limits,
+                visible=having.visible,
+                cuda_visible_devices=having.cuda_visible_devices,
+            )
+            for way in (left, right)
         )
     return State(
         context=join_phases(left.context, right.context, left_guard, right_guard),

@@ -34,7 +34,7 @@ _WORD = late_pattern(r"[\w.-]+")
 _SECTION = late_pattern(r"\[package\.(?P<name>[\w-]+)\]")
 _LIST = late_pattern(r"(?P<name>[\w.\"-]+) = \[")
 _NEEDED = late_pattern(r"\{ name = \"(?P<name>[^\"]+)\"(?P<rest>[^{}\n]*)\}")
-_EXTRA_ASKED = late_pattern(r"extra = \[(?P<names>[^\]\n]*)\]")
+_EXTRA_ASKED = late_pattern(r"extra = \[(?P<names>[^\[\]\n]*)\]")
 _MARKER_OF_NEEDED = late_pattern(r"marker = \"(?P<marker>(?:[^\"\\]|\\.)*)\"")
 _OWN = late_pattern(r"source = \{ (?:editable|virtual|directory|workspace) = ")
 
