@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
@@ -215,7 +216,7 @@ class SecondSessionOtherOptions(Rule):
         of_keras = (
             not of_sessions and "keras" in first.name and "set_session(" in program.source.segment(session.statement)
         )
-        moves = of_keras and known and not _is_cleared_between(program, first, session)
+        is_movable = of_keras and known and not _is_cleared_between(program, first, session)
         return self.finding(
             program,
             session,
@@ -229,7 +230,7 @@ class SecondSessionOtherOptions(Rule):
             outcome="Nothing is raised; the options of the first allocator of the process stay in force",
             advice=_advice(first),
             trace=start_trace(first, session, f"{written(short(session.name))} comes after the devices are made"),
-            fixable=plain and first.path == session.path and (of_sessions or moves),
+            fixable=plain and first.path == session.path and (of_sessions or is_movable),
             details={"options": lost, "values": lost, "ways": start_details(first, session), "moves": of_keras}
             | _place_of(first),
             anchors={"first": first.span, "start": first.span},
@@ -238,12 +239,10 @@ class SecondSessionOtherOptions(Rule):
 
 def _is_cleared_between(program: Program, first: RuntimeStart, session: SessionMade) -> bool:
     """True if Keras drops its session between the two: a session that is set above would be dropped with it."""
-    return any(
-        call.path == session.path
-        and first.span.row < call.span.row < session.span.row
-        and (short(call.name) == "clear_session" or call.name.endswith("get_session().close"))
-        for call in program.calls()
-    )
+    behind = itertools.dropwhile(lambda event: event is not first, program.events)
+    between = itertools.takewhile(lambda event: event is not session, behind)
+    names_called = [event.name for event in between if isinstance(event, Call)]
+    return any(short(name) == "clear_session" or name.endswith("get_session().close") for name in names_called)
 
 
 def _place_of(first: RuntimeStart) -> dict[str, object]:
