@@ -51,7 +51,7 @@ def effect(name: str, target: Target, *, graph: bool = False) -> Effect | None:
         found = _at(spelling, target, graph)
         if found is None and graph and spelling.startswith("tf.config."):
             # These ask the context for its configuration, whatever mode the program is in: measured in graph mode on
-            # the simulated driver for six of them (2.21), of which the table of graph mode has none.
+            # the simulated driver for eight of them (2.21), of which the table of graph mode has none.
             found = Effect.LISTS if _at(spelling, target, False) is Effect.LISTS else None
         if found is not None:
             return found
@@ -151,14 +151,15 @@ not those that a session asks for, was seen of CPUs on 1.15.5 as well."""
 
 _EAGER_BY_DEFAULT_SINCE = Target(2, 0)
 _MAKE_SESSION = re.compile(
-    r"tf\.keras\.(?:models\.)?(?:Model|Sequential|load_model)\(\)\."
+    r"tf\.keras\.(?:(?:models\.)?(?:Model|Sequential|load_model|clone_model|model_from_(?:json|config))"
+    r"|applications\.(?:\w{1,40}\.)?[A-Z]\w{1,40})\(\)\."
     r"(?:fit|evaluate|predict|(?:fit|evaluate|predict)_generator|(?:train|test|predict)_on_batch|predict_classes"
     r"|[gs]et_weights|load_weights|save|save_weights)"
     r"|tf\.keras\.models\.load_model|tf\.keras\.backend\.(?:(?:batch_)?[gs]et_value|eval|function\(\))"
 )
 """These ask Keras for its session, which makes one without options where there is none. Observed on 1.15.5, of Keras
-2.3.1 beside it as well. ``compile``, ``summary``, ``to_json``, ``clone_model``, ``model_from_json``, ``K.function``
-and the call of a model made none."""
+2.3.1 beside it as well. ``compile``, ``summary``, ``to_json``, ``clone_model``, ``model_from_json``
+and the call of a model made none, nor did ``K.function`` of ``tf.keras``, whose result does when it is called."""
 
 
 _LAYERS = """

@@ -50,10 +50,9 @@ _MOVED = {"saving.load_model": "models.load_model", "saving.save_model": "models
 """The same functions (2.15 and 2.21), by the name that ``tf.keras`` of every release has."""
 _SINCE = "2.0"
 _FORWARDED_SINCE = "2.3"
-_BACKEND = re.compile(
-    r"backend\.(?:tensorflow_backend\.)?(get_session|(?:batch_)?[gs]et_value|eval|function)((?:\(\))?)\Z"
-)
-"""Functions of the backend that need a session, and do so under TensorFlow 1 as those of ``tf.keras`` do."""
+_BACKEND = re.compile(r"backend\.(?:tensorflow_backend\.)?(get_session|(?:batch_)?[gs]et_value|eval|function)\Z")
+"""Functions of the backend that make a session under TensorFlow 1 (2.3.1 on 1.15.5). Those of ``tf.keras`` do so, too,
+but for ``function``: there the call of its result does."""
 _OWN = re.compile(r"layers\.(?:recurrent\.|experimental\.)?(?:LSTM|GRU)\b|optimizers\b")
 """Parts that Keras 2.3.1 implements in its own way: its optimizers start the runtime, its layers do not."""
 
@@ -65,7 +64,7 @@ def name_in_tensorflow(name: str, target: Target) -> str:
     if package != "keras":
         return ""
     if target.index < position(_SINCE) and (of_session := _BACKEND.match(rest)) is not None:
-        return f"tf.keras.backend.{of_session[1]}{of_session[2]}"
+        return f"tf.keras.backend.{of_session[1]}{'()' if of_session[1] == 'function' else ''}"
     if rest.partition(".")[0] not in _PARTS:
         return ""
     if target.index < position(_FORWARDED_SINCE) and _OWN.match(rest):
