@@ -51,8 +51,8 @@ def effect(name: str, target: Target, *, graph: bool = False) -> Effect | None:
         found = _at(spelling, target, graph)
         if found is None and graph and spelling.startswith("tf.config."):
             # These ask the context for its configuration, whatever mode the program is in: measured in graph mode on
-            # the simulated driver for eight of them (2.21), and by TensorFlow's own listing for three (2.1.4). The table
-            # of graph mode has none.
+            # the simulated driver for eight of them (2.21), and by TensorFlow's own listing for three (2.1.4).
+            # The table of graph mode has none.
             found = Effect.LISTS if _at(spelling, target, False) is Effect.LISTS else None
         if found is not None:
             return found
