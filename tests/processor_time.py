@@ -13,12 +13,15 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from functools import cache
+from itertools import repeat
 from typing import TypeVar
 
 Result = TypeVar("Result")
 
 TRIES = 12
-"""Measurements before a cost is believed to be too high; the least of them counts. Noise only ever adds to a time."""
+"""Measurements in a row; the least of them counts. Noise only ever adds to a time."""
+PAUSES = (1, 4, 16)
+"""Seconds to wait before a cost that is too high is measured again: what disturbs a machine may last for seconds."""
 LINEAR = 3.0
 """The most that twice the work may cost: linear work costs 2 or, for memory caches, somewhat more; quadratic work 4."""
 _LINES = "".join(f"value_{row} = function_{row}(argument, [1, 2, {row}], key='text')\n" for row in range(2_000))
@@ -74,6 +77,13 @@ def reference_seconds() -> float:
     return min(measured(lambda: ast.parse(_LINES))[1] for _ in range(2))
 
 
+def tries() -> Iterator[None]:
+    """Measure `TRIES` times, and as often again after each pause; a test that passes stops at its first good one."""
+    for pause in (0, *PAUSES):
+        time.sleep(pause)
+        yield from repeat(None, TRIES)
+
+
 @cache
 def _little_seconds() -> float:
     return reference_seconds()
@@ -85,7 +95,7 @@ def assert_costs_at_most(references: float, seconds: float, again: Callable[[], 
     ``again`` does the work anew: where the first time is too long, the machine may have been busy with something else.
     """
     ratio = seconds / reference_seconds()
-    for _ in range(TRIES):
+    for _ in tries():
         if ratio <= references:
             return
         ratio = min(ratio, measured(again)[1] / reference_seconds())
@@ -98,7 +108,7 @@ def assert_linear(work: Callable[[], object], twice: Callable[[], object]) -> No
     What costs no more than `reference_seconds`, as first measured, is too little to tell, and passes.
     """
     small = large = float("inf")
-    for _ in range(TRIES):
+    for _ in tries():
         large = min(large, measured(twice)[1])
         if large <= _little_seconds():
             return

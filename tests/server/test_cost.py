@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.api.texts import HELPER
-from tests.processor_time import LINEAR, TRIES, measured, reference_seconds
+from tests.processor_time import LINEAR, measured, reference_seconds, tries
 
 pytest.importorskip("pygls")
 
@@ -55,7 +55,7 @@ def path(tmp_path: Path) -> Path:
 
 def test_a_change_in_500_lines_costs_little(path: Path) -> None:
     path.write_text("")
-    for _ in range(TRIES):
+    for _ in tries():
         ratio = least_seconds(path, program(500)) / reference_seconds()
         if ratio <= MOST_REFERENCES:
             return
@@ -64,7 +64,7 @@ def test_a_change_in_500_lines_costs_little(path: Path) -> None:
 
 def test_twice_the_lines_cost_twice_the_time(path: Path) -> None:
     path.write_text("")
-    for _ in range(TRIES):
+    for _ in tries():
         ratio = least_seconds(path, program(2_000)) / least_seconds(path, program(1_000))
         if ratio <= LINEAR:
             return

@@ -59,7 +59,7 @@ def merge_program_results(
             result.source = module.source if module is not None else None
         if result.source is None:
             continue
-        own = _own_findings(result.source, context, cache, result.own_findings)
+        own = result.own_findings = _own_findings(result.source, context, cache, result.own_findings)
         found = findings_in(result.source, here, own, context)
         if path not in known:
             by_itself = {(finding.code, finding.span) for finding in own}

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import ast
 import dataclasses
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -31,12 +31,22 @@ Frames: TypeAlias = tuple[tuple[str, Span], ...]
 """The places of the calls and imports that lead somewhere, outermost first."""
 
 
-def place_at_users(programs: Sequence[ProgramResult], context: RunContext) -> list[ProgramResult]:
+def place_at_users(
+    programs: Sequence[ProgramResult], context: RunContext, analyze_alone: Callable[[str], ProgramResult] | None = None
+) -> list[ProgramResult]:
     """Return the results of all programs that some modules are part of, with the findings in these modules that not all
-    programs have at the users that have them: each has the finding in the module in ``in_module``."""
+    programs have at the users that have them: each has the finding in the module in ``in_module``.
+
+    Args:
+        programs: the results.
+        context: the run.
+        analyze_alone: returns what is found in a module as if a program started there. None: it is analyzed here.
+    """
     if not any(finding.way and finding.way.frames for program in programs for finding in program.findings):
         return list(programs)
-    return _Placing(programs, context).placed()
+    if analyze_alone is None:
+        return _Placing(programs, context, lambda path: analyze_program(library_entry(path), context)).placed()
+    return _Placing(programs, context, analyze_alone).placed()
 
 
 def modules_with_users(programs: Iterable[ProgramResult]) -> set[str]:
@@ -50,7 +60,9 @@ def modules_with_users(programs: Iterable[ProgramResult]) -> set[str]:
 
 
 class _Placing:
-    def __init__(self, programs: Sequence[ProgramResult], context: RunContext) -> None:
+    def __init__(
+        self, programs: Sequence[ProgramResult], context: RunContext, analyze_alone: Callable[[str], ProgramResult]
+    ) -> None:
         self.programs = programs
         self.context = context
         self.reached = {place for program in programs if program.known for place in program.reached}
@@ -63,7 +75,7 @@ class _Placing:
         }
         starts = {context.modules.name_of(program.entry.path) for program in programs}
         modules = sorted({path for path, _ in concerned} - starts)
-        alone = [analyze_program(library_entry(path), context) for path in modules]
+        alone = [analyze_alone(path) for path in modules]
         self.ways: dict[tuple[str, Span], list[tuple[int, Frames]]] = {}
         """For each place, the programs that come there, by their numbers, each with the frames of one way."""
         for number, program in enumerate((*programs, *alone)):

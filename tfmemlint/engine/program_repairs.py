@@ -6,7 +6,7 @@ import dataclasses
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from tfmemlint.engine.entry_points import library_entry
 from tfmemlint.engine.order_repairs import follow_up_in, needs_planner
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from tfmemlint.project.entries import Entry
     from tfmemlint.sources import Source
 
+_Key: TypeAlias = "tuple[Entry, tuple[tuple[str, int], ...]]"
+"""Where a program starts, and the other texts that it was analyzed with."""
 NOT_NAMED = "it needs a change in {path}, which was not named: give --whole-program, or name the project"
 OUTSIDE = "it needs a change in {path}, which is not in the project"
 _USER_CHOICES = ("declined", "left out by --fix-only")
@@ -77,7 +79,11 @@ class _ProgramRepairs:
     programs: Sequence[ProgramResult]
     given: set[str]
     context: RunContext
-    _checked: dict[tuple[Entry, tuple[tuple[str, int], ...]], ProgramResult] = field(default_factory=dict)
+    _checked: dict[_Key, ProgramResult] = field(default_factory=dict)
+    _alone: dict[_Key, ProgramResult] = field(default_factory=dict)
+    """Of modules that no program starts in, as if one did."""
+    _own: dict[tuple[str, str], list[Finding]] = field(default_factory=dict)
+    """The findings in files by themselves, by their paths and texts."""
     _trees: dict[str, ConcreteTree] = field(default_factory=dict)
 
     def count_programs(self, finding: Finding) -> int:
@@ -86,7 +92,10 @@ class _ProgramRepairs:
 
     def trust_programs(self) -> None:
         """Take the results of the programs for those of the texts as they are: nothing has been changed."""
-        self._checked = {_key(program, {}): program for program in self.programs}
+        self._checked = {(program.entry, ()): program for program in self.programs}
+        for result in self.results:
+            if result.source is not None and result.own_findings is not None:
+                self._own[result.path, result.source.text] = result.own_findings
 
     def run(self) -> list[FileResult]:
         for result in list(self.results):
@@ -148,6 +157,7 @@ class _ProgramRepairs:
         owner = self._result(found.finding.path)
         owner.applied.append(found.finding)
         self._checked.clear()
+        self._alone.clear()
         self._spread(found)
         return ""
 
@@ -258,7 +268,7 @@ class _ProgramRepairs:
         for program in self._programs_of({finding.path}):
             if not _starts(program, finding, self.context):
                 continue
-            result = self._checked.get(_key(program, texts))
+            result = self._checked.get(self._key(program, texts))
             if result is not None and not self._calls(result, called, texts):
                 return False
         return True
@@ -268,10 +278,8 @@ class _ProgramRepairs:
         program = next((p for p in self._programs_of({finding.path}) if _starts(p, finding, self.context)), None)
         if program is None:
             return []
-        key = _key(program, texts)
-        if key not in self._checked:
-            self._checked[key] = analyze_program(program.entry, self._with_texts(texts))
-        return [each for each in self._checked[key].findings if (each.code, each.path) == (finding.code, finding.path)]
+        found = self._analyzed(program, texts, self._with_texts(texts)).findings
+        return [each for each in found if (each.code, each.path) == (finding.code, finding.path)]
 
     def _spares(self, finding: Finding, texts: Mapping[str, str]) -> bool:
         """True if the programs that have nothing wrong at the place of a finding still run that line, with other texts
@@ -284,16 +292,14 @@ class _ProgramRepairs:
         for program in self._programs_of({finding.path}):
             if finding.way is None or (finding.path, finding.way.span) not in program.reached:
                 continue
-            if not _starts(program, finding, self.context):
-                key = _key(program, texts)
-                if key not in self._checked:
-                    self._checked[key] = analyze_program(program.entry, context)
-                if not self._calls(self._checked[key], line, texts):
-                    return False
-        alone = analyze_program(library_entry(finding.path), self.context)
+            if _starts(program, finding, self.context):
+                continue
+            if not self._calls(self._analyzed(program, texts, context), line, texts):
+                return False
+        alone = self._analyzed_alone(finding.path, {}, self.context)
         if finding.way is None or (finding.path, finding.way.span, ()) not in alone.ways:
             return True
-        return self._calls(analyze_program(alone.entry, context), line, texts)
+        return self._calls(self._analyzed_alone(finding.path, texts, context), line, texts)
 
     def _calls(self, program: ProgramResult, called: str, texts: Mapping[str, str]) -> bool:
         for path, span in program.reached:
@@ -315,13 +321,12 @@ class _ProgramRepairs:
         from tfmemlint.engine.program_file import findings_in, own_findings, report
 
         context = self._with_texts(texts)
-        programs = []
-        for program in self._programs_of(about | set(texts)):
-            key = _key(program, texts)
-            if key not in self._checked:
-                self._checked[key] = analyze_program(program.entry, context)
-            programs.append(self._checked[key])
-        programs = place_at_users(programs, context)
+        concerned = self._programs_of(about | set(texts))
+        programs = place_at_users(
+            [self._analyzed(program, texts, context) for program in concerned],
+            context,
+            lambda path: self._analyzed_alone(path, texts, context),
+        )
         found: list[Finding] = []
         for path in sorted(
             {path for program in programs for path in program.paths | program.read} | about | set(texts)
@@ -331,9 +336,35 @@ class _ProgramRepairs:
             if module is None or name != path:
                 continue
             mine = [program for program in programs if path in program.paths or path in program.read]
-            own = own_findings(module.source, context.at(path))
-            found += report(module.source, findings_in(module.source, mine, own, context), context)
+            key = (path, module.source.text)
+            if key not in self._own:
+                self._own[key] = own_findings(module.source, context.at(path))
+            found += report(module.source, findings_in(module.source, mine, self._own[key], context), context)
         return found
+
+    def _analyzed(self, program: ProgramResult, texts: Mapping[str, str], context: RunContext) -> ProgramResult:
+        """Return what is found in a program with other texts in some files: those of ``context``."""
+        key = self._key(program, texts)
+        if key not in self._checked:
+            self._checked[key] = analyze_program(program.entry, context)
+        return self._checked[key]
+
+    def _analyzed_alone(self, path: str, texts: Mapping[str, str], context: RunContext) -> ProgramResult:
+        """Return what is found in a module as if a program started there, with other texts in some files."""
+        entry = library_entry(path)
+        if (entry, ()) not in self._alone:
+            self._alone[entry, ()] = analyze_program(entry, self.context)
+        key = self._key(self._alone[entry, ()], texts)
+        if key not in self._alone:
+            self._alone[key] = analyze_program(entry, context)
+        return self._alone[key]
+
+    def _key(self, program: ProgramResult, texts: Mapping[str, str]) -> _Key:
+        """Return what the result of a program with other texts depends on: not those of files that it never reads."""
+        read = program.read | program.paths | {program.entry.path, self.context.modules.name_of(program.entry.path)}
+        if read.isdisjoint(texts):
+            return program.entry, ()
+        return program.entry, tuple(sorted((path, hash(text)) for path, text in texts.items()))
 
 
 def _at_user(repaired: Finding, finding: Finding) -> Finding:
@@ -347,10 +378,6 @@ def _at_user(repaired: Finding, finding: Finding) -> Finding:
         ]
         fix = dataclasses.replace(fix, edits=tuple(edits))
     return dataclasses.replace(finding, fix=fix, withheld="")
-
-
-def _key(program: ProgramResult, texts: Mapping[str, str]) -> tuple[Entry, tuple[tuple[str, int], ...]]:
-    return program.entry, tuple(sorted((path, hash(text)) for path, text in texts.items()))
 
 
 def _starts(program: ProgramResult, finding: Finding, context: RunContext) -> bool:
