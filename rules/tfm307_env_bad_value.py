@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING
 
-from tfmemlint.interpreter.program import Event
+from tfmemlint.interpreter.program import EnvWrite, Event
 from tfmemlint.interpreter.state import State
-from tfmemlint.interpreter.values import UNKNOWN, Amount, Const, FileValue, OneOf, Seq
+from tfmemlint.interpreter.values import UNKNOWN, Amount, Const, FileConst, FileValue, OneOf, Seq
 from tfmemlint.knowledge.functions import SET_LOGICAL
 from tfmemlint.knowledge.variables import (
     ALLOCATOR,
@@ -20,7 +21,7 @@ from tfmemlint.knowledge.variables import (
     is_judged,
     judge_value,
 )
-from tfmemlint.model.finding import Finding, Severity
+from tfmemlint.model.finding import RIGHT_FOR_ANY_VALUE, Finding, Severity, Span
 from tfmemlint.model.intent import Intent, Purpose
 from tfmemlint.model.text_defect import TextDefect
 from tfmemlint.rulekit.child_environments import child_writes
@@ -31,7 +32,7 @@ from tfmemlint.rulekit.rule import Rule
 
 if TYPE_CHECKING:
     from tfmemlint.fixes.editor import Editor
-    from tfmemlint.interpreter.program import EnvWrite, Program
+    from tfmemlint.interpreter.program import Program
     from tfmemlint.interpreter.values import Value
     from tfmemlint.knowledge.releases import Target
     from tfmemlint.rulekit.correction import Correction
@@ -100,23 +101,27 @@ class EnvBadValue(Rule):
         "XLA_PYTHON_CLIENT",
     )
     any_tensorflow_file = True
+    sees_launch_environment = True
     fixable = "sometimes"
     supersedes = ("TFM105",)
 
     def check(self, program: Program) -> Iterator[Finding]:
         """Yield each value that a known variable does not accept."""
         reported: set[int] = set()
-        for finding in self._written(program):
+        from_files = _texts_of_lists_in_files(program)
+        texts = list_texts(program.tree, lambda value: program.source.span(value) in from_files)
+        listed = {program.source.span(text.value): text for text in (texts if program.configuration is None else ())}
+        # A list that is known only in some run is one in all: that is reported for all.
+        for finding in self._written(program, listed.keys() if program.started else listed.keys() & from_files.keys()):
             reported.add(finding.span.row)
             yield finding
-        if program.configuration is None and not program.started:
-            for text in list_texts(program.tree):
-                if program.source.span(text.value).row not in reported:
-                    yield self._list_text(program, text)
+        for place, text in listed.items():
+            if place.row not in reported and (place in from_files or not program.started):
+                yield self._list_text(program, text, from_files.get(place))
 
-    def _written(self, program: Program) -> Iterator[Finding]:
+    def _written(self, program: Program, besides: AbstractSet[Span]) -> Iterator[Finding]:
         for write in (*writes(program), *child_writes(program)):
-            if write.path != program.source.path or not _is_judged(program, write):
+            if write.path != program.source.path or not _is_judged(program, write) or write.given in besides:
                 continue
             if _is_no_string(write):
                 yield self._no_string(program, write)
@@ -200,10 +205,12 @@ class EnvBadValue(Rule):
 
         env_variables.set_value(editor, finding)
 
-    def _list_text(self, program: Program, text: ListText) -> Finding:
+    def _list_text(self, program: Program, text: ListText, write: EnvWrite | None) -> Finding:
         place = program.source.span(text.value)
-        event = Event(path=program.source.path, span=place, statement=place, state=State())
+        event = write or Event(path=program.source.path, span=place, statement=place, state=State())
         shown = "[,0,]" if text.joined else "[0]"
+        if write is not None and isinstance(write.value, (FileConst, FileValue)) and not text.joined:
+            shown = write.value.value
         return self.finding(
             program,
             event,
@@ -211,7 +218,15 @@ class EnvBadValue(Rule):
             intent=Intent(Purpose.VISIBLE),
             outcome="TensorFlow finds no GPU, and the program runs on the CPU",
             advice='Join the items: ",".join(map(str, ...))',
-            details={"kind": "list", "meant": "", "given": place, "items": program.source.span(text.items)},
+            trace=() if write is None else file_trace(write.value, write, place),
+            span=place,
+            details={
+                "kind": "list",
+                "meant": "",
+                "given": place,
+                "items": program.source.span(text.items),
+                RIGHT_FOR_ANY_VALUE: True,
+            },
         )
 
     def _no_string(self, program: Program, write: EnvWrite) -> Finding:
@@ -246,6 +261,16 @@ class EnvBadValue(Rule):
                 "why": "it is not clear which string is meant",
             },
         )
+
+
+def _texts_of_lists_in_files(program: Program) -> dict[Span, EnvWrite]:
+    """Return where CUDA_VISIBLE_DEVICES gets the text of a list that a configuration file has."""
+    found = (write for write in program.of(EnvWrite) if write.name == VISIBLE)
+    return {
+        write.given: write
+        for write in found
+        if write.given and isinstance(write.value, (FileValue, FileConst)) and write.value.of_list
+    }
 
 
 def _is_judged(program: Program, write: EnvWrite) -> bool:

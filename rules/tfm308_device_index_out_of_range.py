@@ -118,6 +118,10 @@ class DeviceIndexOutOfRange(Rule):
         seen: set[Span] = set()
         by_env = bool(sets) and not any(write.how == "setdefault" for write in sets)
         twice = {finding.span: finding for finding in self._numbers_used_twice(program)}
+        if twice and program.started:
+            # The number that is known in such a run is one that is wrong whatever it is: that is reported anyhow.
+            yield from twice.values()
+            return
         found = (*self._found(program, by_env), *self._numbered_as_before(program), *twice.values())
         for finding in (*found, *self._of_workers(program)):
             if finding.span not in seen and not (

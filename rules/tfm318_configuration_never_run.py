@@ -9,7 +9,7 @@ from tfmemlint.facts.statements import name_span
 from tfmemlint.interpreter.program import NeverRun, RuntimeStart
 from tfmemlint.knowledge.functions import SET_GROWTH, SET_LOGICAL, SET_VISIBLE
 from tfmemlint.knowledge.variables import ALLOCATOR, GROWTH, VISIBLE
-from tfmemlint.model.finding import AT_LAUNCHES, UNLESS_NAMED, Finding, Severity, Span, Step
+from tfmemlint.model.finding import AT_LAUNCHES, RIGHT_FOR_ANY_VALUE, UNLESS_NAMED, Finding, Severity, Span, Step
 from tfmemlint.model.intent import Intent, Purpose
 from tfmemlint.rulekit.dropped_asserts import KIND as ASSERTION
 from tfmemlint.rulekit.dropped_asserts import dropped_asserts
@@ -254,24 +254,7 @@ class ConfigurationNeverRun(Rule):
                 details={"kind": HOOK, "place": place, "right": right},
             )
 
-        for unread in unread_settings(program):
-            yield self.finding(
-                program,
-                unread.call,
-                f"{short(unread.call.name)} is never called with {unread.path}: it has no {unread.asked!r}, but"
-                f" {unread.near!r}, which nothing reads",
-                span=unread.place,
-                severity=Severity.WARNING,
-                intent=_intent_of(unread.call.name),
-                outcome="Nothing is raised; the setting is not made",
-                advice=f"Write {unread.near!r}",
-                trace=(
-                    Step(unread.path, Span(unread.row, 1, unread.row, 1), "the file has this"),
-                    Step(unread.call.path, unread.place, "this is asked for"),
-                ),
-                details={"kind": SETTING, "place": unread.place, "right": unread.near},
-            )
-
+        yield from self._unread(program)
         for found in number_keys(program):
             yield self.finding(
                 program,
@@ -301,8 +284,28 @@ class ConfigurationNeverRun(Rule):
                 details={"kind": COPY, "name": copy.receiver},
             )
 
+    def _unread(self, program: Program) -> Iterator[Finding]:
+        for unread in unread_settings(program):
+            yield self.finding(
+                program,
+                unread.call,
+                f"{short(unread.call.name)} is never called with {unread.path}: it has no {unread.asked!r}, but"
+                f" {unread.near!r}, which nothing reads",
+                span=unread.place,
+                severity=Severity.WARNING,
+                intent=_intent_of(unread.call.name),
+                outcome="Nothing is raised; the setting is not made",
+                advice=f"Write {unread.near!r}",
+                trace=(
+                    Step(unread.path, Span(unread.row, 1, unread.row, 1), "the file has this"),
+                    Step(unread.call.path, unread.place, "this is asked for"),
+                ),
+                details={"kind": SETTING, "place": unread.place, "right": unread.near, RIGHT_FOR_ANY_VALUE: True},
+            )
+
     def _at_launch(self, program: Program) -> Iterator[Finding]:
         """Yield what is not run only where the program is started in some way."""
+        yield from self._unread(program)
         for call in dropped_asserts(program):
             yield self.finding(
                 program,

@@ -12,8 +12,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from tfmemlint.engine.config_files import named_config_files
 from tfmemlint.engine.run_rules import run_rules
-from tfmemlint.model.finding import AT_LAUNCHES, LAUNCHED, Finding, Severity, Step
+from tfmemlint.model.finding import AT_LAUNCHES, LAUNCHED, RIGHT_FOR_ANY_VALUE, Finding, Severity, Step
 from tfmemlint.model.intent import Purpose
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from tfmemlint.interpreter.program import EnvWrite, Program
     from tfmemlint.interpreter.unit import EntrySetup
     from tfmemlint.rulekit.rule import Rule
+    from tfmemlint.sources import Source
 
 
 def findings_at_launches(
@@ -71,12 +73,13 @@ def as_started(setup: EntrySetup, launch: Launch | None) -> EntrySetup:
 
 _TOLD = re.compile(
     r"""(?x) \b (?: argparse | argv | (?:absl|tf(?:\.compat\.v1)?\.app) (?:\.|\s+import\s+) flags | click | typer
-    | configparser | dotenv | hydra | omegaconf | tomli | tomllib | toml\.load | yaml | json\.load ) \b"""
+    | configparser | dotenv | hydra | omegaconf | tomli | tomllib | toml\.load | yaml | json\.load | getenv
+    | environ (?! \[ [^\]\n]{0,60} \] [ ]? = (?!=)) ) \b"""
 )
-"""Finds programs that ask for a command line, or read settings."""
+"""Finds programs that ask for a command line, or read settings or variables."""
 _WORDS = (
     *("argparse", "argv", "flags", "click", "typer", "configparser", "dotenv", "hydra", "omegaconf", "toml", "yaml"),
-    "json",
+    *("json", "environ", "getenv"),
 )
 """One of these is in all that it finds."""
 _SIZES_AND_NUMBERS = re.compile(r"(?:Logical|Virtual)Device|memory_fraction|visible_device|VISIBLE_DEVICES|memory_info")
@@ -98,7 +101,7 @@ def findings_by_default(
         program: the program, whoever starts it. found: what was found in it.
         rules: as of `findings_at_launches`. analyze: interprets it as it is started without arguments.
     """
-    reads = any(map(os.path.isfile, program.config_files))
+    reads = any(map(os.path.isfile, program.config_files)) or any(_names_file(unit.source) for unit in program.units)
     concerned = [rule for rule in rules if rule.sees_launch_environment or (reads and rule.whole_program)]
     if not concerned or not (reads or _has_numbers_from_outside(program)):
         return
@@ -116,7 +119,7 @@ def findings_by_default(
                 finding,
                 severity=Severity.WARNING if finding.severity is Severity.ERROR else finding.severity,
                 # An amount is converted, whatever it is. A number of a GPU would be written in the place of the option.
-                fixable=finding.fixable and finding.intent is not None and finding.intent.purpose in _AMOUNTS,
+                fixable=finding.fixable and (_is_about_amount(finding) or RIGHT_FOR_ANY_VALUE in finding.details),
                 notes=(
                     *finding.notes,
                     f"This is the case where the program is started without arguments and variables{read}.",
@@ -124,9 +127,23 @@ def findings_by_default(
             )
 
 
+def _is_about_amount(finding: Finding) -> bool:
+    return finding.intent is not None and finding.intent.purpose in _AMOUNTS
+
+
 def _has_numbers_from_outside(program: Program) -> bool:
     found = [_about(unit.source.text) for unit in program.units]
     return any(told for told, _ in found) and any(numbers for _, numbers in found)
+
+
+def _names_file(source: Source) -> bool:
+    """True if a module names a file of settings that is there: without arguments it may be the one that is read."""
+    return _TOLD.search(source.text) is not None and any(map(os.path.isfile, _named_in(source.path, source.text)))
+
+
+@lru_cache(maxsize=8192)
+def _named_in(path: str, text: str) -> frozenset[str]:
+    return named_config_files(path, text.encode("utf-8", "replace"))
 
 
 @lru_cache(maxsize=8192)

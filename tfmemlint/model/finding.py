@@ -91,6 +91,8 @@ class Edit:
 AT_LAUNCHES = "at_launches"
 """The key in a finding's details that says which launches of a program a fix is right for: ``any``, all that leave it
 ``one GPU``, or all that leave it the ``same GPUs``; without it, none but the one that the finding is about."""
+RIGHT_FOR_ANY_VALUE = "right for any value"
+"""The key in the details of a finding about a value that may be another in another run: the fix is right for all."""
 LAUNCHED = "launched"
 """The key in a finding's details that is true if it holds only where a configuration file starts the program."""
 CAME_TO_LIGHT = "came_to_light"

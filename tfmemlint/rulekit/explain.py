@@ -127,7 +127,8 @@ def file_trace(value: Value, event: Event, span: Span) -> tuple[Step, ...]:
     if not isinstance(value, (FileValue, FileConst)) or not value.row:
         return ()
     held = list(map(_held, value.value)) if isinstance(value.value, tuple) else value.value
-    told = Step(value.path, Span(value.row, 1, value.row, 1), f"the file has {written(repr(held))}")
+    shown = str(held) if value.of_list else repr(held)
+    told = Step(value.path, Span(value.row, 1, value.row, 1), f"the file has {written(shown)}")
     return told, Step(event.path, span, "it is used here")
 
 

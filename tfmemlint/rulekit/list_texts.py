@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from tfmemlint.facts.syntax import dotted
 from tfmemlint.facts.tree_walk import nodes, scope_nodes
@@ -26,8 +26,13 @@ class ListText:
     joined: bool
 
 
-def list_texts(tree: ast.Module) -> Iterator[ListText]:
-    """Yield the texts of lists of which nothing else is made before CUDA_VISIBLE_DEVICES gets them."""
+def list_texts(tree: ast.Module, is_known: Callable[[ast.expr], bool] = lambda value: False) -> Iterator[ListText]:
+    """Yield the texts of lists of which nothing else is made before CUDA_VISIBLE_DEVICES gets them.
+
+    Args:
+        tree: the module.
+        is_known: tells whether a text is known to be one of a list, whatever is written there.
+    """
     everything = nodes(tree)
     options = _list_options(everything)
     scopes: list[Scope] = [tree]
@@ -36,7 +41,9 @@ def list_texts(tree: ast.Module) -> Iterator[ListText]:
         for node in scope_nodes(scope):
             value = _given(node)
             text = _text(value) if value is not None else None
-            if value is not None and text is not None and _is_list(text[0], scope, tree, options):
+            if value is None or text is None:
+                continue
+            if _is_list(text[0], scope, tree, options) or is_known(value):
                 yield ListText(value, *text)
 
 

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tfmemlint.facts.tree_walk import all_nodes
+from tfmemlint.facts.tree_walk import all_nodes, nodes
 from tfmemlint.interpreter.program import Call
 from tfmemlint.knowledge.functions import CONFIGURES_GPUS
 from tfmemlint.model.records import record
@@ -19,6 +19,7 @@ from tfmemlint.project.listing import called
 
 if TYPE_CHECKING:
     from tfmemlint.interpreter.program import Program
+    from tfmemlint.interpreter.values import ModuleInstance
     from tfmemlint.model.finding import Span
     from tfmemlint.sources.config_files.values import Setting
 
@@ -67,8 +68,8 @@ def unread_settings(program: Program) -> Iterator[UnreadSetting]:
     for call in program.of(Call):
         if call.name not in CONFIGURES_GPUS:
             continue
-        for test, outcome in call.guards:
-            asked = _asked(test) if outcome else ""
+        tests = (_asked_by(test) for test, outcome in call.guards if outcome)
+        for asked in (*tests, *_given(program, call)):
             if not asked or asked in keys:
                 continue
             near = [key for key in keys if _are_alike(key, asked) and not _is_named(program, key)]
@@ -106,12 +107,45 @@ def _are_alike(key: str, asked: str) -> bool:
     return any(each.search(key) and each.search(asked) for each in _AMOUNTS) and (words <= others or others <= words)
 
 
-def _asked(test: str) -> str:
-    """Return the name that a condition asks for, with nothing where it is not there; "" for any other condition."""
+def _given(program: Program, call: Call) -> Iterator[str]:
+    """Yield the names that the arguments of a call ask for, as they are written there or where a name is bound once."""
+    unit = next((unit for unit in program.units if unit.source.path == call.path), None)
+    if unit is None:
+        return
+    for node in all_nodes(unit.tree):
+        if isinstance(node, ast.Call) and unit.source.span(node) == call.span:
+            for given in nodes(node):
+                value = _bound_once(unit, given.id, call.span) if isinstance(given, ast.Name) else given
+                yield from (_asked(each) for each in nodes(value) if isinstance(each, ast.Call)) if value else ()
+
+
+def _bound_once(unit: ModuleInstance, name: str, place: Span) -> ast.expr | None:
+    """Return what a name is bound to where it is used at a place, if the function around it binds it once."""
+    around = [node for node in all_nodes(unit.tree) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))]
+    scopes = [node for node in around if unit.source.span(node).contains(place)]
+    bound = 0
+    values: list[ast.expr] = []
+    for node in nodes(scopes[-1]) if scopes else all_nodes(unit.tree):
+        match node:
+            case ast.Assign([ast.Name(id=target)], value) if target == name:
+                values.append(value)
+            case ast.Name(id=target, ctx=ast.Store()) | ast.arg(arg=target) if target == name:
+                bound += 1
+            case _:
+                pass
+    return values[0] if len(values) == bound == 1 else None
+
+
+def _asked_by(test: str) -> str:
+    """Return the name that a condition asks for."""
     try:
-        node = ast.parse(_NUMBER.sub("", test), mode="eval").body
+        return _asked(ast.parse(_NUMBER.sub("", test), mode="eval").body)
     except (SyntaxError, ValueError, RecursionError):
         return ""
+
+
+def _asked(node: ast.expr) -> str:
+    """Return the name that an expression asks for, with nothing where it is not there; "" for any other one."""
     match node:
         case ast.Call(ast.Name("getattr"), [_, ast.Constant(str() as name), ast.Constant(default)]) if not default:
             return name

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from tfmemlint.facts import folding
 from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.operations.amounts import as_number, as_text
+from tfmemlint.interpreter.operations.config_files import text_of_list
 from tfmemlint.interpreter.operations.constants import plain_values
 from tfmemlint.interpreter.operations.options import as_options, of_each
 from tfmemlint.interpreter.operations.text_truth import truth_of_text
@@ -95,6 +96,8 @@ def text_of_option(context: Context, call: Invocation) -> Value | None:
     """Return the texts that a number, or one of a few values, may become."""
     if len(call.values) == 1 and isinstance(number := call.values[0], Const) and isinstance(number.value, int):
         return Const(repr(number.value))
+    if len(call.values) == 1 and (listed := text_of_list(call.values[0])) is not None:
+        return listed
     option = as_options(call.values[0]) if len(call.values) == 1 else None
     return None if option is None else of_each(option, format if call.name == "format" else repr)
 
@@ -109,6 +112,8 @@ def text_or_number(context: Context, call: Invocation) -> Value | None:
     option = as_options(values[0]) if len(values) == 1 else None
     if option is not None:
         return of_each(option, lambda each: folding.function(call.name, [each]))
+    if len(values) == 1 and call.name == "str" and (listed := text_of_list(values[0])) is not None:
+        return listed
     if len(values) == 1 and isinstance(values[0], Amount):
         return as_number(values[0], whole=True) if call.name == "int" else as_text(values[0])
     if len(values) == 1 and call.name == "str" and isinstance(values[0], FilePath):

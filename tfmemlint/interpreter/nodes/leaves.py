@@ -10,6 +10,7 @@ from tfmemlint.facts import folding
 from tfmemlint.facts.names import canonical
 from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.operations.amounts_told import is_memory, told_in_f_string
+from tfmemlint.interpreter.operations.config_files import text_of_list
 from tfmemlint.interpreter.operations.function_bodies import evaluate_defaults
 from tfmemlint.interpreter.operations.numbers_in_loops import as_index
 from tfmemlint.interpreter.operations.options import formatted_option
@@ -87,6 +88,8 @@ def visit_joined_str(context: Context, node: ast.JoinedStr) -> Value:
     counted = as_index(value)
     if parts is None and counted is not None:
         return _numbered_name(context, node, counted)
+    if len(values) == 1 and (listed := text_of_list(value)) is not None and _is_plain(node.values[0]):
+        return listed
     if parts is None and (option := formatted_option(node, values)) is not None:
         return option
     if parts is None:
@@ -94,6 +97,10 @@ def visit_joined_str(context: Context, node: ast.JoinedStr) -> Value:
     if sum(map(len, parts)) > folding.MAX_LENGTH:
         return UNKNOWN
     return FilePath("".join(parts), anchored) if anchored else Const("".join(parts))
+
+
+def _is_plain(part: ast.expr) -> bool:
+    return isinstance(part, ast.FormattedValue) and part.format_spec is None and part.conversion == -1
 
 
 def _device_by_default(node: ast.JoinedStr, values: Sequence[Value]) -> str | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import configparser
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -87,7 +88,20 @@ def _product(first: Amount | None, left: Value, second: Amount | None, right: Va
         return _scaled(first, units.bits_of_factor(right.value), part=_is_share(right.value))
     if second is not None and isinstance(left, Const):
         return _scaled(second, units.bits_of_factor(left.value), part=_is_share(left.value))
+    for amount, share in ((first, right), (second, left)):
+        if amount is not None and isinstance(share, Amount) and _is_unknown_share(share):
+            return _scaled(amount, 0, part=True)
     return UNKNOWN
+
+
+_SHARE = re.compile(r"(?i)(?<![a-z])(?:share|fraction|ratio)\Z")
+
+
+def _is_unknown_share(factor: Amount) -> bool:
+    """True for a number without a unit that is a share where nobody gives another, or that is called one."""
+    if factor.unit or factor.type not in ("", "number"):
+        return False
+    return _is_share(factor.default) or _SHARE.search(factor.source) is not None
 
 
 def _in_bytes(node: ast.BinOp, left: Value, right: Value) -> Value:

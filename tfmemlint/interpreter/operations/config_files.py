@@ -219,6 +219,23 @@ def listed(value: Value) -> Value:
     return Seq(items, "tuple") if plain else value
 
 
+def text_of_list(value: Value) -> FileValue | FileConst | None:
+    """Return the text of a list of plain values that a configuration file has, as ``str`` makes it; else None."""
+    if isinstance(value, Seq):
+        known = [item for item in value.items if isinstance(item, FileConst)]
+        if not known or len(known) < len(value.items) or value.kind != "list":
+            return None
+        return FileConst(str([item.value for item in known]), known[0].path, known[0].row, of_list=True)
+    if not isinstance(value, FileValue) or not isinstance(value.value, tuple):
+        return None
+    items = [item.value if isinstance(item, FileValue) else item for item in value.value]
+    if not items or not all(isinstance(item, (str, int, float)) for item in items):
+        return None
+    return FileValue(
+        "str", "", value.source, False, path=value.path, row=value.row, value=str(items), key=value.key, of_list=True
+    )
+
+
 def entries(context: Context, setting: Setting, path: str) -> dict[Any, Value]:
     """Return the values of a mapping in a file by their keys."""
     return {key: lifted(context, item, path, str(key)) for key, item in setting.value.items()}

@@ -58,12 +58,14 @@ class FileValue(Amount):
         path: the file as reports name it. row: where it is there; 0 if that is not known.
         value: what the program gets: a string, a number, a bool, None, or a tuple of file values (a list).
         key: its name there.
+        of_list: it is the text of a list that the file has: ``str([0, 1])``.
     """
 
     path: str = ""
     row: int = 0
     value: Any = None
     key: str = ""
+    of_list: bool = False
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, FileValue):
@@ -229,11 +231,12 @@ class Const:
 class FileConst(Const):
     """A constant that a configuration file has, in a run that reads the file as it is; it equals any other constant.
 
-    ``path``, ``row``: as of a `FileValue`.
+    ``path``, ``row``, ``of_list``: as of a `FileValue`.
     """
 
     path: str = ""
     row: int = 0
+    of_list: bool = False
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Const) and self.value == other.value
