@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from tfmemlint.facts.attribute_reads import reads_attribute
 from tfmemlint.facts.statements import name_span
 from tfmemlint.interpreter.program import NeverRun, RuntimeStart
 from tfmemlint.knowledge.functions import SET_GROWTH, SET_LOGICAL, SET_VISIBLE
@@ -50,6 +51,7 @@ _MADE = {
     "key": "The table has no {name!r}, but {near!r}",
     "exhausted": "The iterator is exhausted: line {near} has gone through it",
     "uncalled": "Nothing calls {name}()",
+    "fixture": "No test asks for the fixture {name}, and it is not autouse",
     "replaced": "{name}() runs in place of {near}(), and does not call it",
 }
 _ADVICE = {
@@ -67,6 +69,7 @@ _ADVICE = {
     "key": "Write {near!r}",
     "exhausted": "Keep the items in a list",
     "uncalled": "Call {name}() first, or remove it",
+    "fixture": "Give it autouse=True, or let the tests ask for it",
     "replaced": "Call super().{method}() in it",
     KIND: "Turn the condition round",
     "comparison": "Write = in place of ==",
@@ -105,7 +108,7 @@ class ConfigurationNeverRun(Rule):
 
     Finds methods that configure GPUs and that a subclass replaces without calling them, where the program then starts
     the runtime and configures nothing; and in such a program, functions of a script that configure GPUs and that
-    nothing names.
+    nothing names. Finds fixtures of pytest that configure GPUs, for which no test asks and that are not ``autouse``.
 
     Finds a setting that a file of settings has under a name that nothing reads (``memory_growth: true``), where the
     code asks for another name for the same intent (``settings.get("allow_growth")``), with nothing by default.
@@ -171,6 +174,8 @@ class ConfigurationNeverRun(Rule):
             yield from self._at_launch(program)
             return
         for event in program.of(NeverRun):
+            if event.is_attribute and _is_read(program, event.stored_in):
+                continue
             name = event.text or short(event.called)
             if event.kind in _UNSET:
                 yield self._unset(program, event)
@@ -184,7 +189,7 @@ class ConfigurationNeverRun(Rule):
                 intent=_intent(event),
                 outcome="Nothing is raised; the setting is not made",
                 advice=_ADVICE[event.kind].format(name=name, near=event.stored_in, method=name.rpartition(".")[2]),
-                severity=Severity.WARNING if event.kind in ("replaced", "uncalled") else self.severity,
+                severity=Severity.WARNING if event.kind in ("replaced", "uncalled", "fixture") else self.severity,
                 trace=_way_to(event),
                 fixable=_is_fixable(event),
                 details={
@@ -194,7 +199,8 @@ class ConfigurationNeverRun(Rule):
                     "given": event.arguments,
                     "before": _row_of_entry(event.before),
                     # Another file of the project may call it: a module, a notebook, a script.
-                    UNLESS_NAMED: event.text if event.kind == "uncalled" else "",
+                    UNLESS_NAMED: _refuting_name(event),
+                    "attribute": event.is_attribute,
                 },
             )
 
@@ -348,7 +354,7 @@ class ConfigurationNeverRun(Rule):
 
     def fix(self, finding: Finding, editor: Editor) -> None:
         """Run it: as a loop, as a call, entered or awaited; correct the condition; or assign the option."""
-        from tfmemlint.fixes.rewrites import run_lazy_code, truth_of_none
+        from tfmemlint.fixes.rewrites import framework_calls, run_lazy_code, truth_of_none
 
         if finding.details["kind"] == TRUTH:
             truth_of_none.mend(editor, finding)
@@ -359,7 +365,7 @@ class ConfigurationNeverRun(Rule):
         elif finding.details["kind"] == ANOTHER_SYSTEM:
             run_lazy_code.name_system(editor, finding)
         elif finding.details["kind"] == HOOK:
-            run_lazy_code.name_hook(editor, finding)
+            framework_calls.name_hook(editor, finding)
         elif finding.details["kind"] == NUMBER_KEY:
             run_lazy_code.look_up_text(editor, finding)
         elif finding.details["kind"] == SETTING:
@@ -370,8 +376,10 @@ class ConfigurationNeverRun(Rule):
             run_lazy_code.assign(editor, finding)
         elif finding.details["kind"] == "uncalled":
             run_lazy_code.call_forgotten(editor, finding)
+        elif finding.details["kind"] == "fixture":
+            framework_calls.use_fixture(editor, finding)
         elif finding.details["kind"] == "replaced":
-            run_lazy_code.call_replaced(editor, finding)
+            framework_calls.call_replaced(editor, finding)
         elif finding.details["kind"] == "exhausted":
             run_lazy_code.keep_items(editor, finding)
         else:
@@ -381,9 +389,19 @@ class ConfigurationNeverRun(Rule):
 def _is_fixable(event: NeverRun) -> bool:
     if event.kind == "exhausted":
         return _made_in(event) is not None
-    if event.kind in ("replaced", "uncalled"):
+    if event.kind in ("replaced", "uncalled", "fixture"):
         return event.arguments is not None
     return event.kind not in ("lambda", "thread", "key")
+
+
+def _is_read(program: Program, attribute: str) -> bool:
+    return any(reads_attribute(unit.tree, unit.source.text, attribute) for unit in program.units)
+
+
+def _refuting_name(event: NeverRun) -> str:
+    if event.is_attribute:
+        return event.stored_in
+    return event.text if event.kind in ("uncalled", "fixture") else ""
 
 
 def _way_to(event: NeverRun) -> tuple[Step, ...]:

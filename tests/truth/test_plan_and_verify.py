@@ -102,8 +102,6 @@ def _exclude(one: PlannedIntent, proved: Verdict) -> bool:
 
 DISAGREE = {
     "TFM101/bad_forked_after_start.py": "verify does not look into the processes that a program starts",
-    "TFM308/bad_identity_of_a_worker.py": "verify reads the variables of this process, not of those that it starts",
-    "TFM308/bad_number_by_default.py": "the plan does not say what options are by default",
     "TFM308/bad_number_of_an_actor.py": "the plan does not say what variables of the program's own are by default",
     "TFM402/bad_before_slice.py": "the plan does not ask which GPUs a slice leaves visible",
     "TFM509/bad_from_import.py": "verify cuts out an import that fails",

@@ -86,6 +86,7 @@ _SIZES_AND_NUMBERS = re.compile(r"(?:Logical|Virtual)Device|memory_fraction|visi
 """Finds programs in which a number may be wrong. Words of the triggers of rules."""
 _OTHER_LAUNCHES = "it is right for this way to start the program only"
 _AMOUNTS = (Purpose.LIMIT, Purpose.FRACTION)
+_FOR_ALL = frozenset({RIGHT_FOR_ANY_VALUE, "parting"})
 
 
 def findings_by_default(
@@ -93,7 +94,8 @@ def findings_by_default(
 ) -> Iterator[Finding]:
     """Yield what rules find in a run without arguments that reads the files of settings as they are.
 
-    A program that reads no such file is looked at only by rules about numbers: options rarely decide what comes first.
+    A program that reads no such file, and imports no modules by names that it is given, is looked at only by rules
+    about numbers: options rarely decide what comes first.
 
     Each finding is a warning at most: there may be arguments, and other files.
 
@@ -102,6 +104,7 @@ def findings_by_default(
         rules: as of `findings_at_launches`. analyze: interprets it as it is started without arguments.
     """
     reads = any(map(os.path.isfile, program.config_files)) or any(_names_file(unit.source) for unit in program.units)
+    reads = reads or _chooses_modules(program)
     concerned = [rule for rule in rules if rule.sees_launch_environment or (reads and rule.whole_program)]
     if not concerned or not (reads or _has_numbers_from_outside(program)):
         return
@@ -119,7 +122,8 @@ def findings_by_default(
                 finding,
                 severity=Severity.WARNING if finding.severity is Severity.ERROR else finding.severity,
                 # An amount is converted, whatever it is. A number of a GPU would be written in the place of the option.
-                fixable=finding.fixable and (_is_about_amount(finding) or RIGHT_FOR_ANY_VALUE in finding.details),
+                # What comes first for some is put in order for all.
+                fixable=finding.fixable and (_is_about_amount(finding) or not _FOR_ALL.isdisjoint(finding.details)),
                 notes=(
                     *finding.notes,
                     f"This is the case where the program is started without arguments and variables{read}.",
@@ -139,6 +143,15 @@ def _has_numbers_from_outside(program: Program) -> bool:
 def _names_file(source: Source) -> bool:
     """True if a module names a file of settings that is there: without arguments it may be the one that is read."""
     return _TOLD.search(source.text) is not None and any(map(os.path.isfile, _named_in(source.path, source.text)))
+
+
+def _chooses_modules(program: Program) -> bool:
+    """True if a program may import modules by names that somebody gives to it."""
+    texts = [unit.source.text for unit in program.units]
+    return any(word in text for text in texts for word in _IMPORTING) and any(_about(text)[0] for text in texts)
+
+
+_IMPORTING = ("import_module(", "__import__(")
 
 
 @lru_cache(maxsize=8192)

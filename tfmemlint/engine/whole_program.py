@@ -5,11 +5,13 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tfmemlint.engine.check_launches import as_started, findings_by_default
 from tfmemlint.engine.entry_points import entry_at
 from tfmemlint.engine.entry_setup import entry_setup, package_of
 from tfmemlint.engine.project_files import files_of_project
@@ -89,6 +91,7 @@ class Whole:
         imported: the modules that are imported before that file is run. path: where its modules are looked for.
         function: what is called at the end, as a console script does it, or "". tops: the first parts of the names of
         its modules. environment: the variables that it is started with, as events in rows of ``rows``.
+        without_arguments: goes through it once more, as it is started without arguments and variables.
     """
 
     program: Program
@@ -100,6 +103,7 @@ class Whole:
     function: str = ""
     tops: frozenset[str] = frozenset()
     environment: tuple[EnvWrite, ...] = ()
+    without_arguments: Callable[[], Program] | None = field(default=None, compare=False)
 
     @property
     def variables(self) -> dict[str, str]:
@@ -167,15 +171,20 @@ def _with_modules(
     imports = scan(data) if is_file and not alone else ()
     listings = Listings()
     entry = entry_at(source.path, data, listings) if imports else None
-    by_itself = EntrySetup(environment=environment) if environment else None
+    by_itself = EntrySetup(environment=environment) if environment else EntrySetup()
+
+    def read_by_itself() -> Whole:
+        plain = partial(analyze, source, target, as_started(by_itself, None))
+        return Whole(analyze(source, target, by_itself), rows, without_arguments=plain)
+
     if entry is None:
-        return Whole(analyze(source, target, by_itself), rows)
+        return read_by_itself()
     relative = any(imported.level for imported in imports)
     search = search_path(entry.path, kind=entry.kind, listings=listings)
     if entry.kind is Kind.SCRIPT and not relative:
         search = search.certain()  # it is this file that is run
     if not (relative or entry.conftests or any(search.locate(imported.module.split(".")[0]) for imported in imports)):
-        return Whole(analyze(source, target, by_itself), rows)
+        return read_by_itself()
     store = ModuleStore(open_texts=open_texts, arrange=rows.below, listings=listings, shares_summaries=False)
     store.find_leading = lambda: _find_leading(rows.main.path, rows.main.text, search, store)
     store.find_universe = lambda: files_of_project(project_root(rows.main.path, listings))
@@ -185,12 +194,22 @@ def _with_modules(
     files = {os.path.normpath(Path.cwd() / name): module for name, module in store.parsed.items()}
     tops = frozenset(name.partition(".")[0] for name in modules.found)
     if not files:
-        return Whole(analyze(source, target, by_itself), rows)
+        return read_by_itself()
     # As a part of its package it doesn't find what lies beside it by plain names.
     beside = str(Path(entry.path).absolute().parent) if setup.package is not None else ""
     places = tuple(place for place in search.directories if place != beside)
     imported = _imported_before(entry, has_relative_imports=relative)
-    return Whole(program, rows, files, setup.package, imported, places, entry.function or "", tops)
+    return Whole(
+        program,
+        rows,
+        files,
+        setup.package,
+        imported,
+        places,
+        entry.function or "",
+        tops,
+        without_arguments=partial(analyze, source, target, as_started(setup, None)),
+    )
 
 
 def _imported_before(entry: Entry, *, has_relative_imports: bool) -> tuple[str, ...]:
@@ -215,6 +234,8 @@ def findings_of(whole: Whole) -> list[Finding]:
     spoken = [rule for rule in rules() if rule.severity is not Severity.ADVICE]
     own = [rule for rule in spoken if not rule.whole_program]
     found = list(run_rules(whole.program, spoken))
+    if whole.without_arguments is not None and not whole.environment:
+        found += findings_by_default(whole.program, found, spoken, whole.without_arguments)
     for module in whole.files.values():
         program = analyze(module, whole.program.target)
         program.gpu_memory_mib = whole.program.gpu_memory_mib

@@ -32,7 +32,7 @@ def report_forgotten(context: Context) -> None:
     text = context.main.source.text
     if start is None or not _is_script(context.main) or _CALLED_BY_NAME.search(text):
         return
-    if any(_configures(event) for event in context.events):
+    if any(configures(event) for event in context.events):
         return
     for function in list(_plain_functions(context)):
         node = function.node
@@ -61,7 +61,7 @@ def _is_script(unit: ModuleInstance) -> bool:
     )
 
 
-def _configures(event: object) -> bool:
+def configures(event: object) -> bool:
     """True if an event sets something about GPUs, or may."""
     if isinstance(event, Call):
         return event.name in CONFIGURES_GPUS

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import ast
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from tfmemlint.facts.statements import blocks_of
+from tfmemlint.facts.statements import blocks_of, name_span
 from tfmemlint.facts.syntax import dotted
 from tfmemlint.interpreter.context import Context
+from tfmemlint.interpreter.forgotten_calls import configures
 from tfmemlint.interpreter.frames import Frame
 from tfmemlint.interpreter.operations.classes import class_member, derives_from
+from tfmemlint.interpreter.operations.events import event_fields
 from tfmemlint.interpreter.operations.function_bodies import run_function
+from tfmemlint.interpreter.operations.never_run import configured_by
+from tfmemlint.interpreter.program import NeverRun
 from tfmemlint.interpreter.values import Class, Function, Instance, ModuleInstance, Ref, Value
 from tfmemlint.model.finding import Span, Step
 from tfmemlint.project.entries import is_test
@@ -77,6 +82,28 @@ def call_fixtures(context: Context, conftests: list[ModuleInstance]) -> None:
         for name in _by_scope(fixtures, asked):
             _set_up(context, fixtures, name, made)
         context.state = before
+    if not any(map(configures, context.events)):
+        _report_unused(context, fixtures)
+
+
+def _report_unused(context: Context, fixtures: Mapping[str, _Fixture]) -> None:
+    """Report the fixtures that configure GPUs and for which no test of the file, and no other fixture, asks."""
+    for fixture in fixtures.values():
+        node, text = fixture.function.node, fixture.unit.source.text
+        if isinstance(node, ast.Lambda) or fixture.always or id(node) in context.visited:
+            continue
+        mentioned = [*re.findall(rf"\b{re.escape(fixture.name)}\b", f"{text}\n{context.main.source.text}")]
+        called = configured_by(context, fixture.function)
+        if not called or len(mentioned) > (1 if fixture.unit is not context.main else 2) or node.name != fixture.name:
+            continue
+        here, context.unit = context.unit, fixture.unit
+        fields = {**event_fields(context, node), "span": name_span(fixture.unit.source, node)}
+        # One that takes nothing, once for all tests, is as good for those that do not ask for it.
+        may_use = not fixture.asks and (fixture.scope == "session" or not fixture.has_scope)
+        context.emit(
+            NeverRun(kind="fixture", called=called, text=fixture.name, arguments="" if may_use else None, **fields)
+        )
+        context.unit = here
 
 
 _SCOPES = ("session", "package", "module", "class", "function")
@@ -88,7 +115,7 @@ class _Fixture:
 
     Attributes:
         name: what tests ask for. asks: the fixtures that it asks for itself. always: True if all tests get it.
-        scope: one of `_SCOPES`, or another word where that is not known.
+        scope: one of `_SCOPES`, or another word where that is not known. has_scope: it is written there.
     """
 
     unit: ModuleInstance
@@ -97,6 +124,7 @@ class _Fixture:
     asks: tuple[str, ...]
     always: bool
     scope: str
+    has_scope: bool
 
 
 def _by_scope(fixtures: Mapping[str, _Fixture], names: Iterable[str]) -> list[str]:
@@ -147,7 +175,8 @@ def _fixtures_of(unit: ModuleInstance) -> Iterator[_Fixture]:
                 options = _options(written)
                 name, asks = options.get("name") or value.node.name, _parameters(value.node)
                 scope = options.get("scope", "function")
-                yield _Fixture(unit, value, str(name), asks, options.get("autouse") is True, str(scope))
+                always, has_scope = options.get("autouse") is True, "scope" in options
+                yield _Fixture(unit, value, str(name), asks, always, str(scope), has_scope)
 
 
 def _options(decorator: ast.expr) -> dict[str, object]:

@@ -206,6 +206,9 @@ def _findings_at(stated: StatedIntent, run: EntryRun) -> list[Finding]:
     spans = [stated.span]
     if isinstance(stated.event, ProtoMade):
         spans.append(stated.event.span)
+    elif isinstance(stated.event, EnvWrite) and stated.event.given is not None:
+        # Rules about a text report the place where it is written.
+        spans.append(stated.event.given)
     elif isinstance(stated.event, SessionMade) and stated.text in stated.event.field_spans:
         # Rules about a single option report the place where it is set.
         spans.append(stated.event.field_spans[stated.text])

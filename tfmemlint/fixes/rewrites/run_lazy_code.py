@@ -21,6 +21,9 @@ _SPEAKS_OF_NONE = re.compile(r"\bno\b|\bnot\b|\bcpu\b|\bwithout\b|n't\b", re.IGN
 """Words of a message that is right where there are no GPUs."""
 
 
+_ITERATED = frozenset({"map", "filter", "iterator", "generator expression", "generator"})
+
+
 def run(editor: Editor, finding: Finding) -> None:
     """Replace the statement that makes the code by one that runs it.
 
@@ -32,6 +35,12 @@ def run(editor: Editor, finding: Finding) -> None:
     # A generator expression has its parentheses outside its place in the concrete tree.
     if not isinstance(line, (cst.Expr, cst.Assign)) or not finding.span.contains(editor.span(line.value)):
         raise Withheld("the code is part of a longer statement")
+    if finding.details.get("attribute"):
+        if finding.details["kind"] not in _ITERATED:
+            raise Withheld("it is not clear where to run it")
+        _make_list(editor, line.value)
+        editor.unsafe("Keep the items in a list")
+        return
     name = str(finding.details["name"])
     if name not in ("", "_") and len(re.findall(rf"\b{re.escape(name)}\b", editor.text)) > 1:
         raise Withheld(f"{name} occurs elsewhere as well")
@@ -44,44 +53,6 @@ def run(editor: Editor, finding: Finding) -> None:
         return
     editor.replace_statement(statement, _code(editor, finding.details["kind"], line.value))
     editor.unsafe("Run the configuration")
-
-
-def name_hook(editor: Editor, finding: Finding) -> None:
-    """Give a method the name by which its framework calls it.
-
-    Raises:
-        Withheld: its name is not found.
-    """
-    place = finding.details["place"]
-    names = [
-        node.name
-        for node in matchers.findall(editor.module, matchers.FunctionDef())
-        if isinstance(node, cst.FunctionDef) and editor.span(node.name) == place
-    ]
-    if len(names) != 1:
-        raise Withheld("its name is not found")
-    editor.replace(names[0], str(finding.details["right"]))
-    editor.unsafe(f"Call it {finding.details['right']}")
-
-
-def call_replaced(editor: Editor, finding: Finding) -> None:
-    """Let a method first call the one that it replaces.
-
-    Raises:
-        Withheld: the method is not found, or stands on one line.
-    """
-    methods = [
-        node
-        for node in matchers.findall(editor.module, matchers.FunctionDef())
-        if isinstance(node, cst.FunctionDef) and editor.span(node.name) == finding.span
-    ]
-    if len(methods) != 1 or not isinstance(methods[0].body, cst.IndentedBlock):
-        raise Withheld("its name is not found")
-    method = methods[0]
-    body = method.body.body
-    first = body[1] if method.get_docstring() is not None and len(body) > 1 else body[0]
-    editor.insert_before(first, f"super().{method.name.value}({finding.details['given']})")
-    editor.unsafe(f"Call super().{method.name.value}() first")
 
 
 def call_forgotten(editor: Editor, finding: Finding) -> None:
@@ -116,12 +87,15 @@ def keep_items(editor: Editor, finding: Finding) -> None:
     # A generator expression has its parentheses outside its place in the concrete tree.
     found = matchers.findall(editor.module, matchers.GeneratorExp())
     made = next((node for node in found if _fills(editor, place, node)), None)
+    _make_list(editor, made if isinstance(made, cst.GeneratorExp) else editor.expression_at(place))
+    editor.unsafe("Keep the items in a list, which can be gone through again")
+
+
+def _make_list(editor: Editor, made: cst.BaseExpression) -> None:
     if isinstance(made, cst.GeneratorExp):
         editor.replace(made, cst.ListComp(elt=made.elt, for_in=made.for_in))
     else:
-        call = editor.expression_at(place)
-        editor.replace(call, f"list({editor.code(call)})")
-    editor.unsafe("Keep the items in a list, which can be gone through again")
+        editor.replace(made, f"list({editor.code(made)})")
 
 
 def _fills(editor: Editor, place: Span, node: cst.CSTNode) -> bool:

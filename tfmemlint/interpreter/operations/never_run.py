@@ -11,6 +11,7 @@ import difflib
 import re
 from collections.abc import Iterator, Sequence
 
+from tfmemlint.facts.attribute_reads import reads_attribute
 from tfmemlint.facts.names import canonical
 from tfmemlint.facts.syntax import dotted
 from tfmemlint.interpreter.context import Context
@@ -109,8 +110,13 @@ _OF_ANY_KEY = frozenset({"auto", "default", "device", "devices", "gpu", "gpus", 
 
 
 def report_stored_for_nothing(context: Context, statement: ast.Assign, value: Value) -> None:
-    """Report such a value that is bound to a name that nothing reads."""
+    """Report such a value that is bound to a name that nothing reads, or to an attribute."""
     match statement.targets:
+        case [ast.Attribute(value=ast.Name(), attr=name)] if isinstance(value, Lazy):
+            kind = _kind_of(statement.value, value)
+            found = _found(context, value) if kind else None
+            if found is not None and not reads_attribute(context.unit.tree, context.source.text, name):
+                _report(context, statement.value, kind, found, stored_in=name, is_attribute=True)
         case [ast.Name(name)] if not context.scope.is_class and name not in context.scope.outer:
             kind = _kind_of(statement.value, value)
             found = _found(context, value) if kind else None
@@ -189,7 +195,13 @@ def configured_by(context: Context, function: Function) -> str:
 
 
 def _report(
-    context: Context, node: ast.expr, kind: str, found: tuple[str, list[Function]], stored_in: str = ""
+    context: Context,
+    node: ast.expr,
+    kind: str,
+    found: tuple[str, list[Function]],
+    stored_in: str = "",
+    *,
+    is_attribute: bool = False,
 ) -> None:
     called, through = found
     for function in through:
@@ -197,7 +209,9 @@ def _report(
         context.visited.add(id(function.node))
     name = next((function.node.name for function in through if not isinstance(function.node, ast.Lambda)), "")
     fields = event_fields(context, node)
-    context.emit(NeverRun(kind=kind, called=called, text=name, stored_in=stored_in, **fields))
+    context.emit(
+        NeverRun(kind=kind, called=called, text=name, stored_in=stored_in, is_attribute=is_attribute, **fields)
+    )
 
 
 def _configuring(context: Context, code: Value, depth: int) -> Iterator[tuple[str, list[Function]]]:

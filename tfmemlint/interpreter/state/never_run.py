@@ -24,11 +24,11 @@ class NeverRun(Event):
     ``kind``: ``map``, ``filter``, ``generator expression``, ``generator``, ``context manager``, ``coroutine``,
     ``partial``, ``lambda``, ``thread``, ``function`` (a name that is not called), ``comparison``, ``option``,
     ``exhausted`` (a loop over an exhausted iterator), ``replaced`` (the method ``text`` runs in place of
-    ``stored_in``), ``uncalled`` (the function ``text``) or ``key`` (``text``, which a table lacks that has
-    ``stored_in``). ``called``: the function that would configure, or the option. ``text``: the function that calls it.
-    ``stored_in``: the name that it is bound to and nothing reads. ``exhausted``: what has exhausted the iterator.
-    ``arguments``: what it is to be called with, as code; None if something is lacking. ``before``: what starts the
-    runtime without it.
+    ``stored_in``), ``uncalled`` (the function ``text``), ``fixture`` (pytest's fixture ``text``) or ``key`` (``text``,
+    which a table lacks that has ``stored_in``). ``called``: the function that would configure, or the option. ``text``:
+    the function that calls it. ``stored_in``: the name that it is bound to and nothing reads; with ``is_attribute``
+    that of an attribute, which something may read. ``exhausted``: what has exhausted the iterator. ``arguments``: what
+    it is to be called with, as code; None if something is lacking. ``before``: what starts the runtime without it.
     """
 
     kind: str
@@ -38,3 +38,4 @@ class NeverRun(Event):
     exhausted: Exhausted | None = None
     arguments: str | None = None
     before: RuntimeStart | None = None
+    is_attribute: bool = False
