@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tfmemlint.sources import Source
 
 _Key: TypeAlias = "tuple[Entry, tuple[tuple[str, int], ...]]"
-"""Where a program starts, and the other texts that it was analyzed with."""
+"""The start of a program, and the other texts that it was analyzed with."""
 NOT_NAMED = "it needs a change in {path}, which was not named: give --whole-program, or name the project"
 OUTSIDE = "it needs a change in {path}, which is not in the project"
 _USER_CHOICES = ("declined", "left out by --fix-only")

@@ -1,4 +1,4 @@
-"""Whether a module reads an attribute of some name, of whatever object."""
+"""Reads of an attribute of some name, of whatever object."""
 
 from __future__ import annotations
 
