@@ -150,7 +150,7 @@ _LEFT_OUT = {"site-packages", "test", "tests"}
     ("code", "expected"),
     [
         ('for n in ("p.a", "p.b"):\n    import_module(n)\n', [(0, "p", ("a",)), (0, "p", ("b",))]),
-        ('T = {"x": "p.a:f", "y": "b:g.h"}\nimport_module(n)\n', [(0, "p", ("a",))]),
+        ('T = {"x": "p.a:f", "y": "b:g.h"}\nimport_module(n)\n', [(0, "p", ("a",)), (0, "b", ())]),
         ('T = ["p.a.Class"]\nimport_module(n.rpartition(".")[0])\n', [(0, "p.a", ("Class",))]),
         ('N = ["a", "b"]\nimport_module("p." + n)\n', [(0, "p", ()), (0, "p", ("a",)), (0, "p", ("b",))]),
         ('N = ["a"]\nimport_module(f"p.{n}")\n', [(0, "p", ()), (0, "p", ("a",))]),

@@ -39,7 +39,7 @@ _package = re.compile(
     rb"(?:import_module|__import__)\s*\(\s*(?:name\s*=\s*)?[fF]?[\"'](%b(?:\.%b)*)\." % (_NAME, _NAME)
 ).finditer
 _relative = re.compile(rb"import_module\s*\(\s*(?:name\s*=\s*)?[fF]?[\"'](\.{1,3})(?:[\"'{%])").finditer
-_texts = re.compile(rb"[\"'](\.{0,3}[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)(?::[\w.]*)?[\"']").finditer
+_texts = re.compile(rb"[\"'](\.{0,3}[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)(:[\w.]*)?[\"']").finditer
 """Texts that may name a module, or something in one: ``plugins.colour:Filter``."""
 _dotted_word = re.compile(rb"(?<![\w.])[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+").finditer
 _MOST_NAMES = 400
@@ -122,6 +122,8 @@ def _in_texts(data: bytes) -> Iterator[Imported]:
         if level or package:
             # A part of the text may be the name of something in the module: "plugins.colour.Filter".
             yield Imported(level, package, (last,)) if package else Imported(level, module, ())
+        elif match[2]:
+            yield Imported(0, module, ())
         else:
             yield from (Imported(above, package, (module,)) for above, package in packages)
 
