@@ -11,11 +11,13 @@ from tfmemlint.interpreter.state import Tri
 from tfmemlint.interpreter.values import UNKNOWN, Choice, Const, FileValue, Value
 from tfmemlint.knowledge.environment import VARIABLES, Moment, read_at
 from tfmemlint.knowledge.functions import GPU_TESTS, SESSIONS
-from tfmemlint.model.finding import Finding, Severity
+from tfmemlint.model.finding import Finding, Severity, Step
 from tfmemlint.model.intent import Intent, Purpose
 from tfmemlint.rulekit.env_writes import SET_FROM_FILES, hides_what_is_hidden, is_for_the_next_program, puts_back
 from tfmemlint.rulekit.explain import file_trace, fork_anchors, fork_details, fork_notes, in_line, start_trace, written
 from tfmemlint.rulekit.rule import Rule
+from tfmemlint.rulekit.set_after_child import KIND as CHILD
+from tfmemlint.rulekit.set_after_child import set_after_child
 from tfmemlint.rulekit.start_trace import start_anchors, start_details, where_to
 
 if TYPE_CHECKING:
@@ -42,6 +44,9 @@ class EnvAfterInit(Rule):
     devices for the first time (``list_physical_devices`` is enough). It reads ``TF_FORCE_GPU_ALLOW_GROWTH``,
     ``TF_GPU_ALLOCATOR`` and the other variables of the allocator when it creates the GPU devices. The import of
     TensorFlow reads none of them, so an assignment after the import is fine.
+
+    Finds variables that are set for a process by what it gets as an argument, below the line that starts it: it has a
+    copy of those that were set before.
 
     Why it matters
     --------------
@@ -142,8 +147,27 @@ class EnvAfterInit(Rule):
                 },
             )
 
+        for found in set_after_child(program):
+            write, row = found.write, found.start.row
+            yield self.finding(
+                program,
+                write,
+                f"{write.name} is set after line {row} has started the process that it is for",
+                severity=Severity.WARNING,
+                intent=Intent(_PURPOSES.get(write.name, Purpose.OTHER), text=write.text),
+                outcome="Nothing is raised; the process keeps the value that it has been started with",
+                advice=f"Set {write.name} above line {row}",
+                trace=(Step(write.path, found.start, "starts the process"),),
+                anchors={"start": found.start},
+                details={"kind": CHILD},
+            )
+
     def fix(self, finding: Finding, editor: Editor) -> None:
         """Move the assignment above what reads the variable, or replace a test for GPUs that reads it."""
+        if finding.details.get("kind") == CHILD:
+            editor.carry_up([editor.statement_at(finding.span)], editor.statement_at(finding.anchors["start"]))
+            editor.unsafe("Set it before the process starts")
+            return
         if finding.details["test"]:
             from tfmemlint.fixes.rewrites import device_listing
 
