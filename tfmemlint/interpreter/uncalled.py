@@ -58,7 +58,7 @@ def interpret_uncalled(context: Context) -> None:
             context.give_up(f"more than {MAX_ENTRIES} functions that nothing calls")
             return
         context.visited.add(id(function.node))
-        if _is_plain(context, function.node) if context.modules is None else is_side_effect_free(context, function):
+        if _is_left_out(context, function):
             continue
         state = before if id(function.node) not in context.named_before_start else replace(before, **_UNKNOWN_PHASES)
         context.state = replace(state, in_child_process=True) if id(function.node) in context.run_elsewhere else state
@@ -73,6 +73,20 @@ def interpret_uncalled(context: Context) -> None:
         context.heap = {**attributes, **contents} if len(attributes) < len(context.heap) else context.heap
         context.statement = None
         end_entry(context, getattr(function.node, "name", "<lambda>"), function.node)
+
+
+def _is_left_out(context: Context, function: Function) -> bool:
+    """True if nothing in a function could be reported, and it takes no options that the module has made."""
+    if context.modules is None:
+        return _is_plain(context, function.node)
+    taken = context.protos and _may_take_options(context, function.node)
+    return not taken and is_side_effect_free(context, function)
+
+
+def _may_take_options(context: Context, node: ast.AST) -> bool:
+    """True if a function may give the options that the module has made to a session."""
+    lines = context.main.source.lines[getattr(node, "lineno", 1) - 1 : getattr(node, "end_lineno", None)]
+    return any("ession" in line or "config" in line for line in lines)
 
 
 def _mark_objects_kept(context: Context, receiver: Value | None) -> None:

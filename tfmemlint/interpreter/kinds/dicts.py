@@ -75,6 +75,12 @@ def get(context: Context, base: Dict, call: MethodCall) -> Value:
     return found_item(base, values) if values else UNKNOWN
 
 
+@method(Dict, "copy")
+def copy_of_dict(context: Context, base: Dict, call: MethodCall) -> Value:
+    values, keywords = call.drained_arguments(context)
+    return copy_dict(context, base, values, keywords) if not values else UNKNOWN
+
+
 def _unknown_contents(content: Container) -> Value:
     return Dict({}, True, None, content.cell)
 

@@ -51,6 +51,12 @@ def _are_gpus(items: Sequence[Value]) -> bool:
     return bool(items) and all(isinstance(item, Device) and item.type == "GPU" for item in items)
 
 
+@method(Seq, "copy")
+def copy_of_list(context: Context, base: Seq, call: MethodCall) -> Value:
+    values, _ = call.drained_arguments(context)
+    return new_container(context, Seq(base.items, base.kind)) if not values else UNKNOWN
+
+
 @attribute_of(Seq, Dict)
 def method_of_container(context: Context, base: Seq | Dict, name: str, node: ast.AST) -> Value:
     if name in MUTATING and base.cell is not None:

@@ -12,6 +12,7 @@ from tfmemlint.interpreter.observer import Decision, Reason
 from tfmemlint.interpreter.operations.bindings import bind
 from tfmemlint.interpreter.operations.conditions import decide, refine, tell_test
 from tfmemlint.interpreter.operations.exceptions import leave
+from tfmemlint.interpreter.operations.flags import flags_set, join_flags, ways_here
 from tfmemlint.interpreter.operations.guards import guards_of
 from tfmemlint.interpreter.operations.options import between
 from tfmemlint.interpreter.operations.paths import doubtful, either_of, merge, restore, snapshot
@@ -98,12 +99,16 @@ def visit_if(context: Context, node: ast.If) -> None:
         return
     context.state = refined[0]
     ended = _count_ends(context)
+    # A test that is asked twice may come out otherwise; as it came out here, it is one of the two.
+    flags, this = flags_set(context, node), f"branch @{context.next_serial()}"
     with doubtful(context, yes):
         context.execute(node.body)
+        where_true = ways_here(context, flags, (*yes, (this, True)))
     after = snapshot(context)
     restore(context, before, refined[1])
     with doubtful(context, no):
         context.execute(node.orelse)
+        where_false = ways_here(context, flags, (*no, (this, False)))
     if (after.state is None) is not (context.state is None):
         # What follows is reached by one of the two alone.
         context.guards = (*context.guards, *(no if after.state is None else yes))
@@ -111,6 +116,7 @@ def visit_if(context: Context, node: ast.If) -> None:
             # The others go on elsewhere.
             context.ways = (*context.ways, context.next_serial())
     merge(context, after, no, yes)
+    join_flags(context, flags, (where_true, where_false))
 
 
 def _count_ends(context: Context) -> tuple[int, int]:

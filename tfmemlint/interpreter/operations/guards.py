@@ -11,6 +11,7 @@ from tfmemlint.facts.syntax import dotted
 from tfmemlint.facts.tree_walk import nodes
 from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.operations.contents import content_of
+from tfmemlint.interpreter.operations.flags import never_with
 from tfmemlint.interpreter.state import Guards
 from tfmemlint.interpreter.values import Count, Devices, Dict, Function, Instance, Module
 
@@ -37,6 +38,8 @@ def _guards_of(context: Context, test: ast.expr, outcome: bool) -> Guards:
         if all(len(part) == 1 for part in parts):
             context.conditions.exclusions[name] = tuple(part[0] for part in parts)
         return ((name, outcome is facts.positive),)
+    if isinstance(test, ast.Name) and outcome:
+        return ((name, True), *never_with(context, test.id))
     if outcome is facts.positive and facts.compared is not None:
         return ((name, outcome is facts.positive), *_other_constants(context, facts, name))
     return ((name, outcome is facts.positive),)
