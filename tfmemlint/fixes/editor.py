@@ -30,7 +30,6 @@ from tfmemlint.fixes.size_notes import SizeNotes
 from tfmemlint.fixes.transformer import Changes, ChangeTransformer
 from tfmemlint.fixes.trivia import parse
 from tfmemlint.fixes.withheld import Withheld, already_set
-from tfmemlint.knowledge.names import exists
 from tfmemlint.knowledge.releases import Target
 from tfmemlint.model.finding import Applicability, Edit, Finding
 from tfmemlint.sources.magics import joined_settings
@@ -284,12 +283,7 @@ class Editor(PlaceFinder):
         """Return the spelling of the canonical name ``tf.config.X`` at ``at`` (by default, where the rule looked last).
 
         An import is added if the file has none that can be used.
-
-        Raises:
-            Withheld: the release that the code is for does not have it.
         """
-        if name.startswith("tf.config.") and not exists(name, self.target):
-            raise Withheld(f"{name} is not in TensorFlow {self.target}")
         return self._imports_added.tf(name, at or self._focus, self.target)
 
     def add_import(self, module: str, name: str | None = None, asname: str | None = None) -> str:

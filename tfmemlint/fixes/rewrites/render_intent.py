@@ -19,8 +19,15 @@ if TYPE_CHECKING:
 
 
 def spell(editor: Editor, name: str) -> str:
-    """Return the spelling of a function in the file; before release 2.1, of its older name."""
-    return editor.tf(names.older_twin(name, editor.target) or name)
+    """Return the spelling of a function in the file; before release 2.1, of its older name.
+
+    Raises:
+        Withheld: the release has neither.
+    """
+    known = names.older_twin(name, editor.target) or name
+    if not names.exists(known, editor.target):
+        raise Withheld(f"{known} is not in TensorFlow {editor.target}")
+    return editor.tf(known)
 
 
 def all_gpus(editor: Editor) -> str:
@@ -30,7 +37,7 @@ def all_gpus(editor: Editor) -> str:
 
 def growth(editor: Editor, device: str, enable: str = "True", function: str = "") -> str:
     """Return the code for memory growth on one device; ``function`` is the function's spelling, if it is known."""
-    return f"{function or editor.tf('tf.config.experimental.set_memory_growth')}({device}, {enable})"
+    return f"{function or spell(editor, 'tf.config.experimental.set_memory_growth')}({device}, {enable})"
 
 
 def growth_for_all(editor: Editor, enable: str = "True", gpus: str = "") -> str:
