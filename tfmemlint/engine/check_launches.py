@@ -16,6 +16,7 @@ from tfmemlint.engine.config_files import named_config_files
 from tfmemlint.engine.run_rules import run_rules
 from tfmemlint.model.finding import AT_LAUNCHES, LAUNCHED, RIGHT_FOR_ANY_VALUE, Finding, Severity, Step
 from tfmemlint.model.intent import Purpose
+from tfmemlint.project.roots import project_root
 
 if TYPE_CHECKING:
     from tfmemlint.deployment.launches import Launch
@@ -142,7 +143,10 @@ def _has_numbers_from_outside(program: Program) -> bool:
 
 def _names_file(source: Source) -> bool:
     """True if a module names a file of settings that is there: without arguments it may be the one that is read."""
-    return _TOLD.search(source.text) is not None and any(map(os.path.isfile, _named_in(source.path, source.text)))
+    if _TOLD.search(source.text) is None:
+        return False
+    path = os.path.abspath(source.path)
+    return any(map(os.path.isfile, _named_in(path, project_root(path), source.text)))
 
 
 def _chooses_modules(program: Program) -> bool:
@@ -155,7 +159,8 @@ _IMPORTING = ("import_module(", "__import__(")
 
 
 @lru_cache(maxsize=8192)
-def _named_in(path: str, text: str) -> frozenset[str]:
+def _named_in(path: str, root: str, text: str) -> frozenset[str]:
+    """Return the files that a module names; the project, below ``root``, may be another one by the next run."""
     return named_config_files(path, text.encode("utf-8", "replace"))
 
 
