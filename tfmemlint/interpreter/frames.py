@@ -36,14 +36,14 @@ class Conditions:
             each such test.
         objects: by its id, each object of which a condition reads attributes or items, with a number of its own and the
             name that it had first.
-        flags: by the scope and the name of each variable that branches set to constants: how often it had been bound,
-            and the ways on which it is true, each by the conditions that hold on it.
+        flags: by the number of the scope, then the name, of each variable that branches set to constants: how often it
+            had been bound, and the ways on which it is true, each by the conditions that hold on it.
     """
 
     exclusions: dict[str, tuple[tuple[str, bool], ...]] = field(default_factory=dict)
     compared: dict[str, dict[frozenset[Hashable], str]] = field(default_factory=dict)
     objects: dict[int, tuple[object, int, str]] = field(default_factory=dict)
-    flags: dict[tuple[int, str], tuple[int, Ways]] = field(default_factory=dict)
+    flags: dict[int, dict[str, tuple[int, Ways]]] = field(default_factory=dict)
 
     def object_named(self, value: object, name: str) -> tuple[int, str]:
         """Return a number that tells an object from all others, and the name that it goes by: the first that it had."""

@@ -89,12 +89,14 @@ def call_fixtures(context: Context, conftests: list[ModuleInstance]) -> None:
 def _report_unused(context: Context, fixtures: Mapping[str, _Fixture]) -> None:
     """Report the fixtures that configure GPUs and for which no test of the file, and no other fixture, asks."""
     for fixture in fixtures.values():
-        node, text = fixture.function.node, fixture.unit.source.text
+        node = fixture.function.node
         if isinstance(node, ast.Lambda) or fixture.always or id(node) in context.visited:
             continue
-        mentioned = [*re.findall(rf"\b{re.escape(fixture.name)}\b", f"{text}\n{context.main.source.text}")]
         called = configured_by(context, fixture.function)
-        if not called or len(mentioned) > (1 if fixture.unit is not context.main else 2) or node.name != fixture.name:
+        texts = {fixture.unit.source.text, context.main.source.text}
+        # Its definition is the one place that names it.
+        times = sum(len(re.findall(rf"\b{re.escape(fixture.name)}\b", text)) for text in texts)
+        if not called or times > 1 or node.name != fixture.name:
             continue
         here, context.unit = context.unit, fixture.unit
         fields = {**event_fields(context, node), "span": name_span(fixture.unit.source, node)}

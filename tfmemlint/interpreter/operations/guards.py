@@ -11,7 +11,7 @@ from tfmemlint.facts.syntax import dotted
 from tfmemlint.facts.tree_walk import nodes
 from tfmemlint.interpreter.context import Context
 from tfmemlint.interpreter.operations.contents import content_of
-from tfmemlint.interpreter.operations.flags import never_with
+from tfmemlint.interpreter.operations.flags import never_with, version_of
 from tfmemlint.interpreter.state import Guards
 from tfmemlint.interpreter.values import Count, Devices, Dict, Function, Instance, Module
 
@@ -109,8 +109,7 @@ def _guard_name(context: Context, facts: TestFacts) -> str:
             if called != name:
                 text = re.sub(rf"\b{name}\b", called, text)
             name = called.partition(".")[0]
-        if number or times > 1:
-            versions.append(f"{name}@{number}#{times}")
+        versions += version_of(name, number, times)
     # Those of an object that is named by itself are gone.
     asked = set(re.findall(r"\.(\w+)", text))
     for name in facts.attributes:
