@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tfmemlint.facts.tree_walk import all_nodes, nodes
+from tfmemlint.facts.tree_walk import all_nodes, nodes, scope_nodes
 from tfmemlint.interpreter.program import Call
 from tfmemlint.knowledge.functions import CONFIGURES_GPUS
 from tfmemlint.model.records import record
@@ -19,7 +19,6 @@ from tfmemlint.project.listing import called
 
 if TYPE_CHECKING:
     from tfmemlint.interpreter.program import Program
-    from tfmemlint.interpreter.values import ModuleInstance
     from tfmemlint.model.finding import Span
     from tfmemlint.sources.config_files.values import Setting
 
@@ -65,11 +64,12 @@ def unread_settings(program: Program) -> Iterator[UnreadSetting]:
         return
     keys = {key: (path, row) for path, setting in program.settings.items() for key, row in _keys(setting)}
     seen: set[object] = set()
+    arguments = _Arguments(program)
     for call in program.of(Call):
         if call.name not in CONFIGURES_GPUS:
             continue
         tests = (_asked_by(test) for test, outcome in call.guards if outcome)
-        for asked in (*tests, *_given(program, call)):
+        for asked in (*tests, *arguments.asked(call)):
             if not asked or asked in keys:
                 continue
             near = [key for key in keys if _are_alike(key, asked) and not _is_named(program, key)]
@@ -107,33 +107,53 @@ def _are_alike(key: str, asked: str) -> bool:
     return any(each.search(key) and each.search(asked) for each in _AMOUNTS) and (words <= others or others <= words)
 
 
-def _given(program: Program, call: Call) -> Iterator[str]:
-    """Yield the names that the arguments of a call ask for, as they are written there or where a name is bound once."""
-    unit = next((unit for unit in program.units if unit.source.path == call.path), None)
-    if unit is None:
-        return
-    for node in all_nodes(unit.tree):
-        if isinstance(node, ast.Call) and unit.source.span(node) == call.span:
-            for given in nodes(node):
-                value = _bound_once(unit, given.id, call.span) if isinstance(given, ast.Name) else given
-                yield from (_asked(each) for each in nodes(value) if isinstance(each, ast.Call)) if value else ()
+_SCOPES = (ast.Module, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 
 
-def _bound_once(unit: ModuleInstance, name: str, place: Span) -> ast.expr | None:
-    """Return what a name is bound to where it is used at a place, if the function around it binds it once."""
-    around = [node for node in all_nodes(unit.tree) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))]
-    scopes = [node for node in around if unit.source.span(node).contains(place)]
-    bound = 0
-    values: list[ast.expr] = []
-    for node in nodes(scopes[-1]) if scopes else all_nodes(unit.tree):
-        match node:
-            case ast.Assign([ast.Name(id=target)], value) if target == name:
-                values.append(value)
-            case ast.Name(id=target, ctx=ast.Store()) | ast.arg(arg=target) if target == name:
-                bound += 1
-            case _:
-                pass
-    return values[0] if len(values) == bound == 1 else None
+class _Arguments:
+    """The names that the arguments of calls ask for. Each module is gone through once, and each of its scopes."""
+
+    def __init__(self, program: Program) -> None:
+        self._units = {unit.source.path: unit for unit in program.units}
+        self._calls: dict[str, dict[Span, tuple[ast.Call, ast.AST]]] = {}
+        self._bound: dict[int, dict[str, ast.expr | None]] = {}
+
+    def asked(self, call: Call) -> Iterator[str]:
+        """Yield the names that a call asks for, as they are written there or where a name is bound once."""
+        found = self._calls_in(call.path).get(call.span)
+        if found is None:
+            return
+        written, scope = found
+        for given in nodes(written):
+            value = self._bound_in(scope).get(given.id) if isinstance(given, ast.Name) else given
+            yield from (_asked(each) for each in nodes(value) if isinstance(each, ast.Call)) if value else ()
+
+    def _calls_in(self, path: str) -> dict[Span, tuple[ast.Call, ast.AST]]:
+        """Return the calls of a module by their places, each with the scope that it stands in."""
+        if path not in self._calls:
+            unit = self._units.get(path)
+            found = self._calls[path] = {}
+            for scope in all_nodes(unit.tree) if unit is not None else ():
+                if unit is not None and isinstance(scope, _SCOPES):
+                    inside = (node for node in scope_nodes(scope) if isinstance(node, ast.Call))
+                    found |= {unit.source.span(node): (node, scope) for node in inside}
+        return self._calls[path]
+
+    def _bound_in(self, scope: ast.AST) -> dict[str, ast.expr | None]:
+        """Return what names are bound to that a scope binds once, by a plain assignment; None for the others."""
+        if id(scope) not in self._bound:
+            times: dict[str, int] = {}
+            values: dict[str, ast.expr] = {}
+            for node in nodes(scope):
+                match node:
+                    case ast.Assign([ast.Name(id=name)], value):
+                        values[name] = value
+                    case ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name):
+                        times[name] = times.get(name, 0) + 1
+                    case _:
+                        pass
+            self._bound[id(scope)] = {name: values.get(name) if count == 1 else None for name, count in times.items()}
+        return self._bound[id(scope)]
 
 
 def _asked_by(test: str) -> str:
