@@ -7,11 +7,24 @@ from typing import TYPE_CHECKING
 import libcst as cst
 from libcst import matchers
 
+from tfmemlint.fixes.concrete_tree import comments_of
 from tfmemlint.fixes.withheld import Withheld
 
 if TYPE_CHECKING:
     from tfmemlint.fixes.editor import Editor
     from tfmemlint.model.finding import Finding
+
+
+def _function_named_at(editor: Editor, place: object) -> cst.FunctionDef:
+    """Return the function whose name stands at a place.
+
+    Raises:
+        Withheld: there is none.
+    """
+    for node in matchers.findall(editor.module, matchers.FunctionDef()):
+        if isinstance(node, cst.FunctionDef) and editor.span(node.name) == place:
+            return node
+    raise Withheld("its name is not found")
 
 
 def name_hook(editor: Editor, finding: Finding) -> None:
@@ -20,15 +33,8 @@ def name_hook(editor: Editor, finding: Finding) -> None:
     Raises:
         Withheld: its name is not found.
     """
-    place = finding.details["place"]
-    names = [
-        node.name
-        for node in matchers.findall(editor.module, matchers.FunctionDef())
-        if isinstance(node, cst.FunctionDef) and editor.span(node.name) == place
-    ]
-    if len(names) != 1:
-        raise Withheld("its name is not found")
-    editor.replace(names[0], str(finding.details["right"]))
+    function = _function_named_at(editor, finding.details["place"])
+    editor.replace(function.name, str(finding.details["right"]))
     editor.unsafe(f"Call it {finding.details['right']}")
 
 
@@ -38,21 +44,18 @@ def use_fixture(editor: Editor, finding: Finding) -> None:
     Raises:
         Withheld: its decorator is not found.
     """
-    functions = [
-        node
-        for node in matchers.findall(editor.module, matchers.FunctionDef())
-        if isinstance(node, cst.FunctionDef) and editor.span(node.name) == finding.span
-    ]
-    written = [each.decorator for function in functions for each in function.decorators]
+    written = [each.decorator for each in _function_named_at(editor, finding.span).decorators]
     names = matchers.Name("fixture") | matchers.Attribute(attr=matchers.Name("fixture"))
     found = [each for each in written if matchers.matches(each, names | matchers.Call(func=names))]
     if len(found) != 1:
         raise Withheld("its decorator is not found")
-    given = [editor.code(each) for each in found[0].args] if isinstance(found[0], cst.Call) else []
-    if not any(each.startswith("scope") for each in given):
+    call = found[0] if isinstance(found[0], cst.Call) else cst.Call(found[0])
+    if comments_of(editor.code(found[0])):
+        raise Withheld("there are comments among the options of the fixture")
+    given = [editor.code(each.with_changes(comma=cst.MaybeSentinel.DEFAULT)).strip() for each in call.args]
+    if not any(each.keyword is not None and each.keyword.value == "scope" for each in call.args):
         given.append('scope="session"')
-    function = found[0].func if isinstance(found[0], cst.Call) else found[0]
-    editor.replace(found[0], f"{editor.code(function)}({', '.join([*given, 'autouse=True'])})")
+    editor.replace(found[0], f"{editor.code(call.func)}({', '.join([*given, 'autouse=True'])})")
     editor.unsafe("Run the fixture for all tests")
 
 
@@ -62,14 +65,9 @@ def call_replaced(editor: Editor, finding: Finding) -> None:
     Raises:
         Withheld: the method is not found, or stands on one line.
     """
-    methods = [
-        node
-        for node in matchers.findall(editor.module, matchers.FunctionDef())
-        if isinstance(node, cst.FunctionDef) and editor.span(node.name) == finding.span
-    ]
-    if len(methods) != 1 or not isinstance(methods[0].body, cst.IndentedBlock):
+    method = _function_named_at(editor, finding.span)
+    if not isinstance(method.body, cst.IndentedBlock):
         raise Withheld("its name is not found")
-    method = methods[0]
     body = method.body.body
     first = body[1] if method.get_docstring() is not None and len(body) > 1 else body[0]
     editor.insert_before(first, f"super().{method.name.value}({finding.details['given']})")
