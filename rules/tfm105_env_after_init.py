@@ -156,8 +156,9 @@ class EnvAfterInit(Rule):
                 severity=Severity.WARNING,
                 intent=Intent(_PURPOSES.get(write.name, Purpose.OTHER), text=write.text),
                 outcome="Nothing is raised; the process keeps the value that it has been started with",
-                advice=f"Set {write.name} above line {row}",
+                advice=f"Set {write.name} " + (f"above line {row}" if found.may_move else "in the process itself"),
                 trace=(Step(write.path, found.start, "starts the process"),),
+                fixable=found.may_move,
                 anchors={"start": found.start},
                 details={"kind": CHILD},
             )
